@@ -1,0 +1,140 @@
+// The eager runtime as its callers see it: devices, storages, calls, copies, random state, memory,
+// counters. One runtime per process, opened at first use. Thread-safe: a lock per device covers key to
+// launch. Every function that can fail returns a status; a failed call leaves its tensors as they were.
+#ifndef TPUTORCH_RUNTIME_H_
+#define TPUTORCH_RUNTIME_H_
+
+#include <stddef.h>
+
+#include "tputorch/op.h"
+#include "tputorch/status.h"
+#include "tputorch/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --- process -----------------------------------------------------------------------------------------
+// Folder that holds libvtpu.so; set once by the Python package before anything else.
+TPT_MUST_USE tpt_status_t tpt_runtime_set_library_folder(const char* path);
+// Opens plugin and client if that has not happened; the same error again if it failed. A forked child
+// of an opened process gets FAILED_PRECONDITION ("... must use the 'spawn' start method").
+TPT_MUST_USE tpt_status_t tpt_runtime_open(void);
+bool tpt_runtime_is_open(void);
+bool tpt_runtime_is_bad_fork(void);
+// Devices without opening a chip where that is possible; 0 when there is no plugin.
+int tpt_runtime_device_count(void);
+// One option by name, as text, for this process; only before open for those that open reads
+// (FAILED_PRECONDITION after).
+TPT_MUST_USE tpt_status_t tpt_runtime_set_option(const char* name, const char* value);
+TPT_MUST_USE tpt_status_t tpt_runtime_get_option(const char* name, char* text, int text_size);
+
+typedef struct tpt_device_info {
+  char kind[64];            // "TPU v5e"
+  char platform[64];        // "vtpu", "tpu", "cpu"
+  char platform_version[256];
+  char plugin[1024];        // path
+  int64_t memory_size;      // HBM bytes, 0 if unknown
+} tpt_device_info_t;
+TPT_MUST_USE tpt_status_t tpt_device_info(int device, tpt_device_info_t* out_info);
+// Waits for all work of the device; the first failure that nobody has seen yet, if any.
+TPT_MUST_USE tpt_status_t tpt_device_synchronize(int device);
+
+// --- storages ----------------------------------------------------------------------------------------
+// A storage of `size` bytes with no buffer yet (reads give zeros). One owner.
+TPT_MUST_USE tpt_status_t tpt_storage_create(int device, size_t size, tpt_storage_t** out_storage);
+void tpt_storage_release(tpt_storage_t* take_storage);  // NULL is legal
+// A unique address in a protected range: what data_ptr() shows; never dereferenced.
+void* tpt_storage_address(const tpt_storage_t* storage);
+// The live storage that an address (interior too) belongs to, or NULL; *out_offset in bytes.
+tpt_storage_t* tpt_storage_find(const void* address, size_t* out_offset);
+int tpt_storage_device(const tpt_storage_t* storage);
+size_t tpt_storage_size(const tpt_storage_t* storage);
+// Changes the byte size, keeping the leading bytes (untyped_storage().resize_).
+TPT_MUST_USE tpt_status_t tpt_storage_resize(tpt_storage_t* storage, size_t size);
+
+// --- copies ------------------------------------------------------------------------------------------
+// Host data: dense row-major in the window's dtype and sizes.
+TPT_MUST_USE tpt_status_t tpt_tensor_upload(const tpt_tensor_t* window, const void* data);
+TPT_MUST_USE tpt_status_t tpt_tensor_download(const tpt_tensor_t* window, void* data);
+// dst window = src window converted and broadcast; on different devices too. Overlap is safe.
+TPT_MUST_USE tpt_status_t tpt_tensor_copy(const tpt_tensor_t* dst, const tpt_tensor_t* src);
+
+// --- calls -------------------------------------------------------------------------------------------
+typedef enum tpt_variant {
+  TPT_FUNCTIONAL,  // new results
+  TPT_INPLACE,     // result k is written to the k-th mutated argument: args[inplace_args[k]]
+} tpt_variant_t;
+
+typedef struct tpt_generator tpt_generator_t;
+
+typedef struct tpt_call {
+  const tpt_op_t* op;
+  tpt_variant_t variant;
+  const tpt_arg_t* args;
+  int arg_count;
+  const int* inplace_args;   // TPT_INPLACE: argument numbers (Tensor or Tensor[]), in result order
+  int inplace_count;
+  int device;
+  tpt_dtype_t default_dtype;
+  tpt_generator_t* generator;  // (optional) NULL: the device's default
+  const char* file;            // (optional) Python line that issued the call; borrowed, interned by the caller
+  int line;
+} tpt_call_t;
+
+// A new tensor. storage is owned by the receiver (NULL: an undefined tensor); sizes and strides are
+// borrowed until the thread's next call.
+typedef struct tpt_result {
+  tpt_storage_t* storage;
+  tpt_dtype_t dtype;
+  int32_t rank;
+  const int64_t* sizes;
+  const int64_t* strides;
+} tpt_result_t;
+
+// Runs an op. Plain results into *out_results (borrowed array until the thread's next call).
+// Codes: INVALID_ARGUMENT (RuntimeError), OUT_OF_RANGE (IndexError), UNIMPLEMENTED
+// (NotImplementedError: the caller may fall back), RESOURCE_EXHAUSTED (OutOfMemoryError).
+TPT_MUST_USE tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results, int* out_count);
+
+// --- precision ---------------------------------------------------------------------------------------
+// 0 default (one bf16 pass), 1 high (three), 2 highest (f32). Process-wide.
+void tpt_precision_set(int precision);
+int tpt_precision_get(void);
+
+// --- random state ------------------------------------------------------------------------------------
+TPT_MUST_USE tpt_status_t tpt_generator_create(int device, tpt_generator_t** out_generator);
+void tpt_generator_release(tpt_generator_t* take_generator);
+tpt_generator_t* tpt_generator_default(int device);  // borrowed for the process
+void tpt_generator_set(tpt_generator_t* generator, uint64_t seed, uint64_t offset);
+void tpt_generator_get(const tpt_generator_t* generator, uint64_t* out_seed, uint64_t* out_offset);
+
+// --- memory and counters -----------------------------------------------------------------------------
+typedef struct tpt_device_memory {  // bytes of live storages' buffers, as this process accounts them
+  int64_t allocated, peak_allocated, limit;  // limit: 0 if unknown
+  int64_t allocation_count, storage_count;   // ever made; alive
+} tpt_device_memory_t;
+TPT_MUST_USE tpt_status_t tpt_device_memory(int device, tpt_device_memory_t* out_memory);
+void tpt_device_memory_reset_peak(int device);
+// Drops what the runtime keeps only for speed (value cache, temporary buffers).
+void tpt_device_empty_cache(int device);
+
+typedef struct tpt_counters {
+  uint64_t calls, hits, compiles, fallbacks, launches, uploads, downloads;
+  uint64_t donations, refused_donations;
+  double compile_seconds;
+} tpt_counters_t;
+void tpt_counters_get(tpt_counters_t* out_counters);
+void tpt_counters_reset(void);
+// The adapter reports each op that ran on the CPU.
+void tpt_counters_add_fallback(void);
+
+// Debug mode: every launch is awaited.
+void tpt_blocking_set(bool blocking);
+bool tpt_blocking_get(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // TPUTORCH_RUNTIME_H_
