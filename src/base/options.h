@@ -12,7 +12,7 @@ typedef struct tpt_options {
 #define TPT_OPTION_TYPE_STRING char*
 #define TPT_OPTION_TYPE_BOOL bool
 #define TPT_OPTION_TYPE_I64 int64_t
-#define OPTION(name, type, initial, scope, sentence) TPT_OPTION_TYPE_##type name;
+#define OPTION(name, type, initial, scope, legal, sentence) TPT_OPTION_TYPE_##type name;
 #include "base/options.def"
 #undef OPTION
 } tpt_options_t;
@@ -22,8 +22,12 @@ TPT_MUST_USE tpt_status_t tpt_options_init(tpt_options_t* options);
 void tpt_options_deinit(tpt_options_t* options);
 
 // Parses "name=value name=value" over what is there. An unknown name or a bad value is
-// INVALID_ARGUMENT naming the option, the legal values and the nearest known name; nothing changes then.
+// INVALID_ARGUMENT naming the option, the legal values and the nearest known name; nothing changes
+// then. A value may stand in double quotes (paths with spaces). Later settings win.
 TPT_MUST_USE tpt_status_t tpt_options_parse(tpt_options_t* options, const char* text);
+
+// Sets one option from text; errors as above, nothing changes then.
+TPT_MUST_USE tpt_status_t tpt_options_set(tpt_options_t* options, const char* name, const char* value);
 
 // Defaults, then TPUTORCH_OPTIONS, then TPU_LAUNCH_BLOCKING.
 TPT_MUST_USE tpt_status_t tpt_options_from_environment(tpt_options_t* options);
@@ -34,6 +38,7 @@ typedef struct tpt_option_row {
   const char* type;
   const char* initial;
   const char* scope;
+  const char* legal;  // see options.def
   const char* sentence;
 } tpt_option_row_t;
 const tpt_option_row_t* tpt_option_row(int index);
