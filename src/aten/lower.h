@@ -93,7 +93,8 @@ struct tpt_lower {
   tpt_lowered_t* writes;
   uint32_t write_count, write_capacity;
   uint64_t static_args;       // arguments whose number was read
-  uint64_t rng_draws;         // 32-bit draws taken
+  uint64_t rng_draws;         // 32-bit draws taken, a multiple of 4: the offset counts Philox
+                              // counters of four draws, so the caller adds (rng_draws + 3) / 4
 };
 
 // Runs a row's lowering: the only door. On success every result is well typed and the graph is sound.
@@ -123,6 +124,8 @@ tpt_value_t tpt_lower_item_as(tpt_lower_t* l, int arg, int item, tpt_dtype_t dty
 // A Scalar or float argument as a 0-d run-time parameter of `dtype`; its value is not part of the key.
 tpt_value_t tpt_lower_scalar(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
 tpt_value_t tpt_lower_scalar_item(tpt_lower_t* l, int arg, int item, tpt_dtype_t dtype);  // Scalar[]
+// The generator's seed or offset, u64[].
+tpt_value_t tpt_lower_request(tpt_lower_t* l, tpt_request_kind_t kind);
 // Reads the number: from now on its value is part of the row's key (a change recompiles).
 tpt_number_t tpt_lower_number(tpt_lower_t* l, int arg);
 // PyTorch's result type over arguments (tensors and scalars; lists count all items), with dimension,
