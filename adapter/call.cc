@@ -1,0 +1,516 @@
+// Calls: one boxed kernel serves every row of the op table, in its functional, in-place and out= forms.
+// It turns the stack into tpt_arg_t, runs the call, and turns results into tensors. An op without a row
+// (or a row that says UNIMPLEMENTED) runs on the CPU: counted, named once.
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/native/CPUFallback.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty_strided.h>
+#include <torch/library.h>
+
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "adapter/adapter.h"
+
+namespace tputorch {
+namespace {
+
+using torch::jit::Stack;
+
+// Memory for one call's arrays: a stack buffer, then the heap.
+class Scratch {
+ public:
+  template <typename T>
+  T* take(size_t count) {
+    size_t size = (count * sizeof(T) + 15) & ~static_cast<size_t>(15);
+    if (used_ + size <= sizeof(buffer_)) {
+      T* data = reinterpret_cast<T*>(buffer_ + used_);
+      used_ += size;
+      return data;
+    }
+    heap_.emplace_back(new char[size + 16]);
+    return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(heap_.back().get()) + 15) &
+                                ~static_cast<uintptr_t>(15));
+  }
+
+ private:
+  alignas(16) char buffer_[4096];
+  size_t used_ = 0;
+  std::vector<std::unique_ptr<char[]>> heap_;
+};
+
+tpt_number_t number_from(const c10::IValue& value) {
+  tpt_number_t number;
+  memset(&number, 0, sizeof(number));
+  if (value.isInt()) {
+    number.dtype = TPT_S64;
+    number.i = value.toInt();
+  } else if (value.isDouble()) {
+    number.dtype = TPT_F64;
+    number.f = value.toDouble();
+  } else if (value.isBool()) {
+    number.dtype = TPT_PRED;
+    number.i = value.toBool();
+  } else if (value.isComplexDouble()) {
+    number.dtype = TPT_C128;
+    number.f = value.toComplexDouble().real();
+    number.im = value.toComplexDouble().imag();
+  } else {
+    at::Scalar scalar = value.toScalar();
+    if (scalar.isFloatingPoint()) return number_from(c10::IValue(scalar.toDouble()));
+    return number_from(c10::IValue(scalar.toLong()));
+  }
+  return number;
+}
+
+// Reads the arguments of one call and finds its device.
+class Reader {
+ public:
+  explicit Reader(const tpt_op_t* op) : op_(op) {}
+
+  void read(const c10::IValue& value, const tpt_schema_arg_t& schema, tpt_arg_t* arg) {
+    memset(arg, 0, sizeof(*arg));
+    if (schema.kind == TPT_ARG_GENERATOR) {
+      arg->kind = TPT_ARG_GENERATOR;
+      generator_ = generator_of(value);
+      return;
+    }
+    if (value.isNone()) return;
+    arg->kind = schema.kind;
+    switch (schema.kind) {
+      case TPT_ARG_TENSOR: {
+        auto* tensor = scratch_.take<tpt_tensor_t>(1);
+        read_tensor(value, tensor);
+        if (tensor->flags & TPT_TENSOR_NONE) arg->kind = TPT_ARG_NONE;
+        arg->tensors = tensor;
+        arg->count = 1;
+        return;
+      }
+      case TPT_ARG_TENSORS:
+        return read_tensors(value, arg);
+      case TPT_ARG_SCALAR:
+        arg->number = number_from(value);
+        return;
+      case TPT_ARG_FLOAT:
+        arg->number.dtype = TPT_F64;
+        arg->number.f = value.isDouble() ? value.toDouble() : number_as_double(value);
+        return;
+      case TPT_ARG_DTYPE:
+        arg->number.dtype = TPT_S64;
+        arg->number.i = dtype_of(value.toScalarType());
+        return;
+      case TPT_ARG_DEVICE:
+        arg->number.dtype = TPT_S64;
+        arg->number.i = value.toDevice().index();
+        if (device_ < 0) wanted_ = value.toDevice();
+        return;
+      case TPT_ARG_STRING:
+        arg->string = value.toStringRef().c_str();
+        arg->count = static_cast<uint32_t>(value.toStringRef().size());
+        return;
+      case TPT_ARG_INT:
+      case TPT_ARG_BOOL:
+        arg->number = number_from(value);
+        return;
+      default:
+        return read_list(value, arg);
+    }
+  }
+
+  // Device of the call: that of its tensors, the device argument, or the current one.
+  c10::DeviceIndex device() const {
+    if (device_ >= 0) return device_;
+    return resolve_device(wanted_ ? wanted_->index() : -1);
+  }
+  tpt_generator_t* generator() const { return generator_; }
+  Scratch& scratch() { return scratch_; }
+
+ private:
+  static double number_as_double(const c10::IValue& value) {
+    tpt_number_t number = number_from(value);
+    return number.dtype == TPT_F64 ? number.f : static_cast<double>(number.i);
+  }
+
+  void read_tensor(const c10::IValue& value, tpt_tensor_t* out) {
+    if (value.isNone() || !value.toTensor().defined()) {
+      memset(out, 0, sizeof(*out));
+      out->flags = TPT_TENSOR_NONE;
+      return;
+    }
+    const at::Tensor& tensor = value.toTensor();
+    c10::Device device = tensor.device();
+    if (__builtin_expect(device.type() == kTpu, 1)) {
+      if (device_ >= 0 && device.index() != device_) wrong_device(device);
+      device_ = device.index();
+      TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided, "aten::", tpt_op_schema(op_)->name,
+                                  ": only strided tensors exist on device tpu, got ", tensor.layout());
+      *out = window_of(tensor);
+      return;
+    }
+    if (!device.is_cpu() || tensor.dim() != 0) wrong_device(device);
+    *out = number_of(tensor.is_conj() || tensor.is_neg() ? tensor.resolve_conj().resolve_neg() : tensor);
+  }
+
+  [[noreturn]] void wrong_device(c10::Device other) {
+    c10::Device mine(kTpu, device_ >= 0 ? device_ : current_device());
+    TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ",
+                mine, " and ", other, "! (while calling aten::", tpt_op_schema(op_)->name,
+                "; move the tensor with .to(\"tpu\"))");
+    throw std::logic_error("not reached");
+  }
+
+  void read_tensors(const c10::IValue& value, tpt_arg_t* arg) {
+    if (value.isTensorList()) {
+      c10::List<at::Tensor> list = value.toTensorList();
+      auto* tensors = scratch_.take<tpt_tensor_t>(list.size());
+      size_t i = 0;
+      for (const at::Tensor& tensor : list) read_tensor(c10::IValue(tensor), &tensors[i++]);
+      arg->tensors = tensors;
+      arg->count = static_cast<uint32_t>(i);
+      return;
+    }
+    c10::ArrayRef<c10::IValue> list = value.toListRef();
+    auto* tensors = scratch_.take<tpt_tensor_t>(list.size());
+    for (size_t i = 0; i < list.size(); i++) read_tensor(list[i], &tensors[i]);
+    arg->tensors = tensors;
+    arg->count = static_cast<uint32_t>(list.size());
+  }
+
+  void read_list(const c10::IValue& value, tpt_arg_t* arg) {
+    if (arg->kind == TPT_ARG_INTS || arg->kind == TPT_ARG_BOOLS) {
+      size_t count = 0;
+      int64_t* ints = nullptr;
+      if (value.isIntList()) {
+        c10::List<int64_t> list = value.toIntList();
+        ints = scratch_.take<int64_t>(list.size());
+        for (int64_t item : list) ints[count++] = item;
+      } else if (value.isInt()) {
+        ints = scratch_.take<int64_t>(1);
+        ints[count++] = value.toInt();
+      } else {
+        c10::ArrayRef<c10::IValue> list = value.isBoolList() ? c10::ArrayRef<c10::IValue>() : value.toListRef();
+        std::vector<c10::IValue> bools;
+        if (value.isBoolList())
+          for (bool item : value.toBoolList()) bools.emplace_back(item);
+        if (value.isBoolList()) list = bools;
+        ints = scratch_.take<int64_t>(list.size());
+        for (const c10::IValue& item : list) ints[count++] = number_from(item).i;
+      }
+      arg->ints = ints;
+      arg->count = static_cast<uint32_t>(count);
+      return;
+    }
+    if (arg->kind == TPT_ARG_FLOATS) {
+      std::vector<double> list = value.toDoubleVector();
+      auto* floats = scratch_.take<double>(list.size());
+      std::copy(list.begin(), list.end(), floats);
+      arg->floats = floats;
+      arg->count = static_cast<uint32_t>(list.size());
+      return;
+    }
+    c10::ArrayRef<c10::IValue> list = value.toListRef();
+    auto* numbers = scratch_.take<tpt_number_t>(list.size());
+    for (size_t i = 0; i < list.size(); i++) numbers[i] = number_from(list[i]);
+    arg->numbers = numbers;
+    arg->count = static_cast<uint32_t>(list.size());
+  }
+
+  const tpt_op_t* op_;
+  c10::DeviceIndex device_ = -1;
+  std::optional<c10::Device> wanted_;
+  tpt_generator_t* generator_ = nullptr;
+  Scratch scratch_;
+};
+
+// --- ops that run on the CPU ---------------------------------------------------------------------------
+
+struct Fallbacks {
+  std::mutex mutex;
+  std::map<std::string, uint64_t> counts;
+};
+Fallbacks& fallbacks() {
+  static Fallbacks* all = new Fallbacks;
+  return *all;
+}
+
+void run_on_cpu(const c10::OperatorHandle& op, Stack* stack, const char* why) {
+  std::string name = c10::toString(op.operator_name());
+  char mode[16] = "warn";
+  tpt_status_release(tpt_runtime_get_option("fallback", mode, sizeof(mode)));
+  TORCH_CHECK_NOT_IMPLEMENTED(strcmp(mode, "error") != 0, name, " has no kernel on device tpu", why,
+                              ", and TPUTORCH_OPTIONS=\"fallback=error\" forbids the CPU");
+  bool first;
+  {
+    std::lock_guard<std::mutex> lock(fallbacks().mutex);
+    first = fallbacks().counts[name]++ == 0;
+  }
+  tpt_counters_add_fallback();
+  if (first && strcmp(mode, "quiet") != 0)
+    TORCH_WARN(name, " has no kernel on device tpu", why,
+               " and runs on the CPU (right, but slow). This is said once per op; "
+               "torch.tpu.counters() counts them.");
+  at::native::cpu_fallback(op, stack);
+}
+
+void fallback(const c10::OperatorHandle& op, Stack* stack) { run_on_cpu(op, stack, ""); }
+
+// --- the kernel of a row -------------------------------------------------------------------------------
+
+enum class Form { kFunctional, kInplace, kOut };
+
+struct RowKernel final : c10::OperatorKernel {
+  RowKernel(const tpt_op_t* op, Form form, std::vector<int> written)
+      : op_(op), schema_(tpt_op_schema(op)), form_(form), written_(std::move(written)) {
+    is_product_ = strcmp(tpt_op_family(op), "matmul") == 0 || strcmp(tpt_op_family(op), "conv") == 0 ||
+                  strcmp(tpt_op_family(op), "attention") == 0;
+  }
+
+  void operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet, Stack* stack) {
+    size_t total = handle.schema().arguments().size();
+    c10::ArrayRef<c10::IValue> values(stack->data() + (stack->size() - total), total);
+    Reader reader(op_);
+    auto* args = reader.scratch().take<tpt_arg_t>(static_cast<size_t>(schema_->arg_count));
+    read(values, reader, args);
+    if (form_ == Form::kOut) read_outs(values, reader);
+    tpt_call_t call;
+    memset(&call, 0, sizeof(call));
+    call.op = op_;
+    call.variant = form_ == Form::kInplace ? TPT_INPLACE : TPT_FUNCTIONAL;
+    call.args = args;
+    call.arg_count = schema_->arg_count;
+    call.inplace_args = written_.data();
+    call.inplace_count = static_cast<int>(written_.size());
+    call.device = reader.device();
+    call.default_dtype = dtype_of(c10::get_default_dtype_as_scalartype());
+    call.generator = reader.generator();
+    if (__builtin_expect(is_product_ && !told_precision, 0)) tell_precision(args);
+    tpt_result_t* results = nullptr;
+    int count = 0;
+    tpt_status_t status = tpt_call_run(&call, &results, &count);
+    if (__builtin_expect(status != nullptr, 0)) {
+      if (tpt_status_code(status) != TPT_UNIMPLEMENTED) throw_status(status);
+      std::string why = std::string(" (") + tpt_status_message(status) + ")";
+      tpt_status_release(status);
+      return run_on_cpu(handle, stack, why.c_str());
+    }
+    finish(handle, stack, values, results, count, call.device);
+  }
+
+  static bool told_precision;
+
+ private:
+  void read(c10::ArrayRef<c10::IValue> values, Reader& reader, tpt_arg_t* args) {
+    size_t given = form_ == Form::kOut ? values.size() - written_.size() : values.size();
+    for (int i = 0; i < schema_->arg_count; i++) {
+      if (static_cast<size_t>(i) < given) {
+        reader.read(values[static_cast<size_t>(i)], schema_->args[i], &args[i]);
+        continue;
+      }
+      // A factory's out= form has no dtype, layout, device: the out tensor says them.
+      memset(&args[i], 0, sizeof(args[i]));
+      if (schema_->args[i].kind == TPT_ARG_DTYPE) {
+        args[i].kind = TPT_ARG_DTYPE;
+        args[i].number.dtype = TPT_S64;
+        args[i].number.i = dtype_of(values.back().toTensor().scalar_type());
+      }
+    }
+  }
+
+  void read_outs(c10::ArrayRef<c10::IValue> values, Reader& reader) {
+    for (int index : written_) {
+      tpt_schema_arg_t schema;
+      memset(&schema, 0, sizeof(schema));
+      schema.kind = values[static_cast<size_t>(index)].isTensor() ? TPT_ARG_TENSOR : TPT_ARG_TENSORS;
+      tpt_arg_t arg;
+      reader.read(values[static_cast<size_t>(index)], schema, &arg);
+    }
+  }
+
+  void finish(const c10::OperatorHandle& handle, Stack* stack, c10::ArrayRef<c10::IValue> values,
+              const tpt_result_t* results, int count, c10::DeviceIndex device) {
+    if (form_ == Form::kInplace) {
+      std::vector<c10::IValue> returned;
+      for (size_t i = 0; i < handle.schema().returns().size() && i < written_.size(); i++)
+        returned.push_back(values[static_cast<size_t>(written_[i])]);
+      return replace(stack, values.size(), std::move(returned));
+    }
+    int next = 0;
+    std::vector<c10::IValue> returned;
+    returned.reserve(static_cast<size_t>(schema_->return_count));
+    for (int i = 0; i < schema_->return_count; i++) {
+      if (schema_->returns[i] == TPT_ARG_TENSOR) {
+        TORCH_INTERNAL_ASSERT(next < count, schema_->name, " returned too few results");
+        returned.emplace_back(tensor_of(results[next++], device));
+      } else {
+        // The only list of a row is its last result.
+        c10::List<at::Tensor> list;
+        int items = schema_->return_count == 1 ? count : count / schema_->return_count;
+        for (int k = 0; k < items; k++) list.push_back(tensor_of(results[next++], device));
+        returned.emplace_back(std::move(list));
+      }
+    }
+    if (form_ == Form::kFunctional) return replace(stack, values.size(), std::move(returned));
+    std::vector<c10::IValue> outs;
+    for (size_t i = 0; i < written_.size(); i++) {
+      const c10::IValue& out = values[static_cast<size_t>(written_[i])];
+      write_out(out, returned[i]);
+      outs.push_back(out);
+    }
+    outs.resize(std::min(outs.size(), handle.schema().returns().size()));
+    replace(stack, values.size(), std::move(outs));
+  }
+
+  static void write_out(const c10::IValue& out, const c10::IValue& value) {
+    if (out.isTensor()) return write_one(out.toTensor(), value.toTensor());
+    c10::List<at::Tensor> outs = out.toTensorList(), results = value.toTensorList();
+    for (size_t i = 0; i < outs.size(); i++) write_one(outs.get(i), results.get(i));
+  }
+
+  static void write_one(const at::Tensor& out, const at::Tensor& value) {
+    TORCH_CHECK(c10::canCast(value.scalar_type(), out.scalar_type()), "result type ",
+                value.scalar_type(), " can't be cast to the desired output type ", out.scalar_type());
+    at::native::resize_output(out, value.sizes());
+    out.copy_(value);
+  }
+
+  static void replace(Stack* stack, size_t drop, std::vector<c10::IValue> returned) {
+    torch::jit::drop(*stack, drop);
+    for (c10::IValue& value : returned) stack->push_back(std::move(value));
+  }
+
+  // Said once, where it first matters: f32 products run at the chip's native precision.
+  static void tell_precision(const tpt_arg_t* args) {
+    if (args[0].kind != TPT_ARG_TENSOR || args[0].tensors->dtype != TPT_F32) return;
+    told_precision = true;
+    char quiet[8] = "0";
+    tpt_status_release(tpt_runtime_get_option("quiet", quiet, sizeof(quiet)));
+    if (tpt_precision_get() != 0 || quiet[0] == '1') return;
+    fprintf(stderr,
+            "tputorch: float32 matrix products run at the TPU's default precision, one bfloat16 pass; "
+            "torch.set_float32_matmul_precision(\"highest\") asks for float32.\n");
+  }
+
+  const tpt_op_t* op_;
+  const tpt_schema_t* schema_;
+  Form form_;
+  std::vector<int> written_;
+  bool is_product_;
+};
+bool RowKernel::told_precision = false;
+
+// --- registration --------------------------------------------------------------------------------------
+
+// Arguments whose alias mark says they are written.
+std::vector<int> written_args(const c10::FunctionSchema& schema) {
+  std::vector<int> written;
+  for (size_t i = 0; i < schema.arguments().size(); i++) {
+    const auto* alias = schema.arguments()[i].alias_info();
+    if (alias && alias->isWrite()) written.push_back(static_cast<int>(i));
+  }
+  return written;
+}
+
+bool is_factory_argument(const std::string& name) {
+  return name == "dtype" || name == "layout" || name == "device" || name == "pin_memory" ||
+         name == "memory_format";
+}
+
+// True when `other` is the in-place or out= overload of `base`: the same arguments by name and type.
+bool derives(const c10::FunctionSchema& base, const c10::FunctionSchema& other, Form form,
+             const std::vector<int>& written) {
+  if (written.empty()) return false;
+  size_t given = other.arguments().size();
+  if (form == Form::kOut) {
+    for (int index : written) {
+      if (!other.arguments()[static_cast<size_t>(index)].is_out()) return false;
+    }
+    given -= written.size();
+    if (written.size() != base.returns().size()) return false;
+  } else {
+    for (int index : written)
+      if (other.arguments()[static_cast<size_t>(index)].is_out()) return false;
+  }
+  if (given > base.arguments().size()) return false;
+  for (size_t i = 0; i < base.arguments().size(); i++) {
+    if (i >= given) {
+      if (form == Form::kOut && is_factory_argument(base.arguments()[i].name())) continue;
+      return false;
+    }
+    const c10::Argument &a = base.arguments()[i], &b = other.arguments()[i];
+    if (a.name() != b.name() || *a.type() != *b.type()) return false;
+  }
+  return true;
+}
+
+bool is_composite_implicit(const c10::OperatorHandle& op) {
+  return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
+}
+
+void add_kernel(torch::Library& library, const c10::OperatorName& name, const tpt_op_t* op, Form form,
+                std::vector<int> written) {
+  std::string short_name = name.name.substr(strlen("aten::"));
+  if (!name.overload_name.empty()) short_name += "." + name.overload_name;
+  library.impl(short_name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
+                                       std::make_unique<RowKernel>(op, form, std::move(written))));
+}
+
+// copy_ is core's: it moves between devices and calls _copy_from.
+const std::unordered_set<std::string>& never_registered() {
+  static const std::unordered_set<std::string> names = {"aten::copy_", "aten::copy.out", "aten::resize_"};
+  return names;
+}
+
+}  // namespace
+
+void for_each_fallback(void (*fn)(void* arg, const std::string& name, uint64_t count), void* arg) {
+  std::lock_guard<std::mutex> lock(fallbacks().mutex);
+  for (const auto& [name, count] : fallbacks().counts) fn(arg, name, count);
+}
+
+void register_rows() {
+  static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__,
+                                __LINE__);
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  std::unordered_map<std::string, std::vector<c10::OperatorName>> by_base;
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames())
+    if (name.name.rfind("aten::", 0) == 0) by_base[name.name].push_back(name);
+  std::unordered_set<std::string> seen;
+  for (int i = 0; i < tpt_op_count(); i++)
+    seen.insert(std::string("aten::") + tpt_op_schema(tpt_op_row(i))->name);
+  for (int i = 0; i < tpt_op_count(); i++) {
+    const tpt_op_t* op = tpt_op_row(i);
+    const tpt_schema_t* schema = tpt_op_schema(op);
+    c10::OperatorName name(std::string("aten::") + schema->base, schema->overload);
+    auto handle = dispatcher.findSchema(name);
+    TORCH_CHECK(handle, "this PyTorch has no operator ", name, "; tputorch is built for torch 2.13");
+    TORCH_CHECK(!is_composite_implicit(*handle) || tpt_op_is_composite_implicit(op), name,
+                " is composite-implicit: a row on it would cut its autograd");
+    const c10::FunctionSchema& base = handle->schema();
+    add_kernel(library, name, op, Form::kFunctional, {});
+    if (tpt_op_is_functional_only(op)) continue;
+    std::string self = std::string("aten::") + schema->base;
+    for (const auto& [family, form] : {std::pair<std::string, Form>(self + "_", Form::kInplace),
+                                       std::pair<std::string, Form>(self, Form::kOut)}) {
+      auto found = by_base.find(family);
+      if (found == by_base.end()) continue;
+      for (const c10::OperatorName& other : found->second) {
+        std::string full = c10::toString(other);
+        auto other_handle = dispatcher.findSchema(other);
+        if (!other_handle || other == name || never_registered().count(full)) continue;
+        std::vector<int> written = written_args(other_handle->schema());
+        if (!derives(base, other_handle->schema(), form, written)) continue;
+        if (is_composite_implicit(*other_handle) || !seen.insert(full).second) continue;
+        add_kernel(library, other, op, form, std::move(written));
+      }
+    }
+  }
+}
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>());
+}
+
+}  // namespace tputorch

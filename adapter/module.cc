@@ -1,0 +1,132 @@
+// The Python module tputorch._C: thin doors to the core for python/tputorch.
+#include <pybind11/pybind11.h>
+
+#include <ATen/autocast_mode.h>
+#include <torch/csrc/Generator.h>
+
+#include "adapter/adapter.h"
+
+namespace py = pybind11;
+
+namespace tputorch {
+namespace {
+
+py::dict device_info(int device) {
+  tpt_device_info_t info;
+  check(tpt_device_info(resolve_device(static_cast<c10::DeviceIndex>(device)), &info));
+  py::dict out;
+  out["kind"] = info.kind;
+  out["platform"] = info.platform;
+  out["platform_version"] = info.platform_version;
+  out["plugin"] = info.plugin;
+  out["memory_size"] = info.memory_size;
+  return out;
+}
+
+py::dict memory(int device) {
+  tpt_device_memory_t memory;
+  check(tpt_device_memory(resolve_device(static_cast<c10::DeviceIndex>(device)), &memory));
+  py::dict out;
+  out["allocated"] = memory.allocated;
+  out["peak_allocated"] = memory.peak_allocated;
+  out["limit"] = memory.limit;
+  out["allocation_count"] = memory.allocation_count;
+  out["storage_count"] = memory.storage_count;
+  return out;
+}
+
+py::dict counters() {
+  tpt_counters_t counters;
+  tpt_counters_get(&counters);
+  py::dict out, ops;
+  out["calls"] = counters.calls;
+  out["hits"] = counters.hits;
+  out["compiles"] = counters.compiles;
+  out["compile_seconds"] = counters.compile_seconds;
+  out["launches"] = counters.launches;
+  out["uploads"] = counters.uploads;
+  out["downloads"] = counters.downloads;
+  out["donations"] = counters.donations;
+  out["refused_donations"] = counters.refused_donations;
+  out["fallbacks"] = counters.fallbacks;
+  for_each_fallback(
+      [](void* arg, const std::string& name, uint64_t count) {
+        (*static_cast<py::dict*>(arg))[py::str(name)] = count;
+      },
+      &ops);
+  out["fallback_ops"] = ops;
+  return out;
+}
+
+py::list rows() {
+  py::list out;
+  for (int i = 0; i < tpt_op_count(); i++) {
+    const tpt_op_t* op = tpt_op_row(i);
+    py::dict row;
+    row["name"] = tpt_op_schema(op)->name;
+    row["schema"] = tpt_op_schema_text(op);
+    row["family"] = tpt_op_family(op);
+    row["functional_only"] = tpt_op_is_functional_only(op);
+    out.append(row);
+  }
+  return out;
+}
+
+std::string get_option(const std::string& name) {
+  char text[1024];
+  check(tpt_runtime_get_option(name.c_str(), text, sizeof(text)));
+  return text;
+}
+
+py::object generator(int device) {
+  at::Generator made = default_generator(static_cast<c10::DeviceIndex>(device));
+  PyObject* object = THPGenerator_initDefaultGenerator(made);
+  if (!object) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  m.def("set_library_folder",
+        [](const std::string& path) { check(tpt_runtime_set_library_folder(path.c_str())); });
+  m.def("register_rows", [] {
+    register_rows();
+    at::autocast::set_autocast_dtype(kTpu, at::kBFloat16);
+  });
+  m.def("open", [] { check(tpt_runtime_open()); }, py::call_guard<py::gil_scoped_release>());
+  m.def("is_open", &tpt_runtime_is_open);
+  m.def("is_bad_fork", &tpt_runtime_is_bad_fork);
+  m.def("device_count", &tpt_runtime_device_count);
+  m.def("current_device", [] { return static_cast<int>(current_device()); });
+  m.def("set_device", [](int device) { set_current_device(static_cast<c10::DeviceIndex>(device)); });
+  m.def(
+      "synchronize",
+      [](int device) {
+        if (tpt_runtime_is_open())
+          check(tpt_device_synchronize(resolve_device(static_cast<c10::DeviceIndex>(device))));
+      },
+      py::call_guard<py::gil_scoped_release>());
+  m.def("device_info", &device_info);
+  m.def("memory", &memory);
+  m.def("reset_peak_memory", [](int device) {
+    tpt_device_memory_reset_peak(resolve_device(static_cast<c10::DeviceIndex>(device)));
+  });
+  m.def("empty_cache", [](int device) {
+    tpt_device_empty_cache(resolve_device(static_cast<c10::DeviceIndex>(device)));
+  });
+  m.def("counters", &counters);
+  m.def("counters_reset", &tpt_counters_reset);
+  m.def("precision", &tpt_precision_get);
+  m.def("set_precision", &tpt_precision_set);
+  m.def("blocking", &tpt_blocking_get);
+  m.def("set_blocking", &tpt_blocking_set);
+  m.def("get_option", &get_option);
+  m.def("set_option", [](const std::string& name, const std::string& value) {
+    check(tpt_runtime_set_option(name.c_str(), value.c_str()));
+  });
+  m.def("default_generator", &generator);
+  m.def("rows", &rows);
+}
+
+}  // namespace tputorch
