@@ -112,7 +112,27 @@ bool is_pinned(const void* data) {
   return address - next->first < next->second;
 }
 
+namespace {
+
+// Says once, at the first storage, that there is no chip and vtpu stands in.
+bool announce() {
+  char plugin[1024] = "", quiet[8] = "0";
+  tpt_status_release(tpt_runtime_get_option("plugin", plugin, sizeof(plugin)));
+  tpt_status_release(tpt_runtime_get_option("quiet", quiet, sizeof(quiet)));
+  tpt_device_info_t info;
+  tpt_status_t status = tpt_device_info(0, &info);
+  if (!status && strcmp(plugin, "auto") == 0 && quiet[0] != '1' && strcmp(info.platform, "vtpu") == 0)
+    fprintf(stderr, "tputorch: no TPU found, running on the virtual TPU (%s, %.1f GiB HBM).\n", info.kind,
+            static_cast<double>(info.memory_size) / (1 << 30));
+  tpt_status_release(status);
+  return true;
+}
+
+}  // namespace
+
 c10::DataPtr own_storage(tpt_storage_t* take_storage, c10::DeviceIndex device) {
+  static const bool announced = announce();
+  (void)announced;
   return {tpt_storage_address(take_storage), take_storage, &release_storage,
           c10::Device(kTpu, device)};
 }
