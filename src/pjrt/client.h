@@ -10,6 +10,8 @@
 #include "tputorch/status.h"
 #include "tputorch/type.h"
 
+#include "base/str.h"
+
 typedef struct tpt_plugin tpt_plugin_t;          // lives for the process
 typedef struct tpt_client tpt_client_t;
 typedef struct tpt_executable tpt_executable_t;
@@ -49,6 +51,9 @@ TPT_MUST_USE tpt_status_t tpt_client_compile(tpt_client_t* client, const char* t
                                              tpt_executable_t** out_executable);
 TPT_MUST_USE tpt_status_t tpt_executable_serialize(tpt_executable_t* executable, void** out_bytes, size_t* out_size);  // free with tpt_free
 TPT_MUST_USE tpt_status_t tpt_client_deserialize(tpt_client_t* client, const void* bytes, size_t size, tpt_executable_t** out_executable);
+// Appends the plugin's own account of how the program runs, as text. UNIMPLEMENTED where the plugin
+// has none (all but vtpu).
+TPT_MUST_USE tpt_status_t tpt_executable_plan(tpt_executable_t* executable, tpt_str_t* out_text);
 void tpt_executable_release(tpt_executable_t* take_executable);
 int tpt_executable_result_count(const tpt_executable_t* executable);
 
