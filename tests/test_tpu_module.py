@@ -114,7 +114,9 @@ def test_default_precision_is_the_native_pass():
     import sys
 
     program = "import torch; print(torch.tpu.get_precision().name)"
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert out.stdout.strip() == "DEFAULT"
 
 

@@ -1,4 +1,4 @@
-"""Whole models train on tpu as they do on the CPU: 50 steps, every loss within 1e-4 relative at HIGHEST."""
+"""Whole models train on tpu as on the CPU: 50 steps, every loss within 1e-4 relative, HIGHEST."""
 
 import copy
 
@@ -15,7 +15,12 @@ class Mlp(nn.Module):
     def __init__(self):
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(20, 64), nn.ReLU(), nn.LayerNorm(64), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 5)
+            nn.Linear(20, 64),
+            nn.ReLU(),
+            nn.LayerNorm(64),
+            nn.Linear(64, 64),
+            nn.Tanh(),
+            nn.Linear(64, 5),
         )
 
     def forward(self, x):

@@ -162,13 +162,17 @@ def test_fork_gives_one_clear_error():
         "    os._exit(9)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
     )
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert out.stdout.strip() == "7", out.stderr
 
 
 def test_import_is_silent_and_opens_nothing():
     program = "import torch; print(torch.tpu.is_initialized(), torch.tpu.is_available())"
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert out.stdout.strip() == "False True"
     assert out.stderr == ""
 

@@ -1,7 +1,7 @@
 """PyTorch on TPUs: ``import torch`` is enough for ``device="tpu"`` to work.
 
-PyTorch loads this package through its ``torch.backends`` entry point. What users touch is ``torch.tpu``
-(see :mod:`tputorch.tpu`); importing this package by hand does the same and nothing more.
+PyTorch loads this package through its ``torch.backends`` entry point. What users touch is
+``torch.tpu`` (see :mod:`tputorch.tpu`); importing this package by hand does the same, no more.
 """
 
 import torch  # noqa: F401  (loads this back end through the entry point when that is on)

@@ -1,7 +1,7 @@
 """The few places where PyTorch has no hook for a device of its own, and what we change there.
 
-Each patch keeps the original's signature and does nothing for tensors and modules that have to do with
-no tpu.
+Each patch keeps the original's signature and does nothing for tensors and modules that have to do
+with no tpu.
 """
 
 import functools
@@ -38,8 +38,8 @@ def _touches_tpu(module: torch.nn.Module, target) -> bool:
 
 
 def _swapping(original, target_of):
-    """Moves to and from tpu swap the contents of parameters: shared weights stay shared, and an optimizer
-    made before the move keeps the parameters that it was given."""
+    """Moves to and from tpu swap the contents of parameters: shared weights stay shared, and an
+    optimizer made before the move keeps the parameters that it was given."""
 
     @functools.wraps(original)
     def move(self, *args, **kwargs):

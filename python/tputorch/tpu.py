@@ -52,7 +52,7 @@ __all__ = [
 class Precision(enum.Enum):
     """How float32 matrix products and convolutions are computed.
 
-    ``DEFAULT``: operands rounded to bfloat16, one pass, float32 accumulation (the chip's native pass).
+    ``DEFAULT``: operands rounded to bfloat16, one pass, float32 accumulation (the native pass).
     ``HIGH``: three bfloat16 passes. ``HIGHEST``: float32 (six passes on a chip).
     """
 
@@ -78,7 +78,7 @@ def _index(device) -> int:
     return _C.current_device() if device.index is None else device.index
 
 
-# --- devices -------------------------------------------------------------------------------------------
+# --- devices ----------------------------------------------------------------------------
 
 
 def is_available() -> bool:
@@ -161,7 +161,12 @@ def get_device_properties(device=None) -> DeviceProperties:
     """Name, platform (``"vtpu"`` for the virtual TPU), plugin and HBM size of a device."""
     info = _C.device_info(_index(device))
     return DeviceProperties(
-        info["kind"], info["platform"], info["platform_version"], info["plugin"], info["memory_size"], 1
+        info["kind"],
+        info["platform"],
+        info["platform_version"],
+        info["plugin"],
+        info["memory_size"],
+        1,
     )
 
 
@@ -186,7 +191,7 @@ def get_amp_supported_dtype() -> list:
     return [torch.bfloat16, torch.float16]
 
 
-# --- random numbers --------------------------------------------------------------------------------------
+# --- random numbers ---------------------------------------------------------------------
 
 
 class _Generators:
@@ -254,7 +259,7 @@ def set_rng_state_all(new_states) -> None:
         set_rng_state(state, index)
 
 
-# --- memory ----------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------
 
 
 def memory_allocated(device=None) -> int:
@@ -304,7 +309,7 @@ def empty_cache() -> None:
         _C.empty_cache(_C.current_device())
 
 
-# --- precision, counters, modes ----------------------------------------------------------------------------
+# --- precision, counters, modes ---------------------------------------------------------
 
 
 @contextmanager
