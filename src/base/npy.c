@@ -18,11 +18,10 @@ typedef struct descr_row {
 } descr_row_t;
 
 static const descr_row_t descr_rows[] = {
-    {TPT_PRED, "b1", 1, 1}, {TPT_S8, "i1", 1, 1},   {TPT_S16, "i2", 2, 2},
-    {TPT_S32, "i4", 4, 4},  {TPT_S64, "i8", 8, 8},  {TPT_U8, "u1", 1, 1},
-    {TPT_U16, "u2", 2, 2},  {TPT_U32, "u4", 4, 4},  {TPT_U64, "u8", 8, 8},
-    {TPT_F16, "f2", 2, 2},  {TPT_F32, "f4", 4, 4},  {TPT_F64, "f8", 8, 8},
-    {TPT_BF16, "V2", 2, 2}, {TPT_C64, "c8", 8, 4},  {TPT_C128, "c16", 16, 8},
+    {TPT_PRED, "b1", 1, 1}, {TPT_S8, "i1", 1, 1},  {TPT_S16, "i2", 2, 2},    {TPT_S32, "i4", 4, 4},
+    {TPT_S64, "i8", 8, 8},  {TPT_U8, "u1", 1, 1},  {TPT_U16, "u2", 2, 2},    {TPT_U32, "u4", 4, 4},
+    {TPT_U64, "u8", 8, 8},  {TPT_F16, "f2", 2, 2}, {TPT_F32, "f4", 4, 4},    {TPT_F64, "f8", 8, 8},
+    {TPT_BF16, "V2", 2, 2}, {TPT_C64, "c8", 8, 4}, {TPT_C128, "c16", 16, 8},
 };
 enum { DESCR_COUNT = sizeof(descr_rows) / sizeof(*descr_rows) };
 
@@ -34,7 +33,8 @@ static bool is_big_endian(void) {
   return *(const unsigned char*)&one == 0;
 }
 
-// --- header ------------------------------------------------------------------------------------------
+// --- header
+// ------------------------------------------------------------------------------------------
 typedef struct header {
   char descr[DESCR_MAX];
   bool is_fortran;
@@ -48,7 +48,8 @@ typedef struct cursor {
 } cursor_t;
 
 static void skip_spaces(cursor_t* c) {
-  while (c->next < c->end && (*c->next == ' ' || *c->next == '\n' || *c->next == '\t')) c->next++;
+  while (c->next < c->end && (*c->next == ' ' || *c->next == '\n' || *c->next == '\t'))
+    c->next++;
 }
 
 static bool accept(cursor_t* c, char wanted) {
@@ -71,7 +72,8 @@ static bool read_string(cursor_t* c, char* text, size_t text_size) {
   if (c->next == c->end || (*c->next != '\'' && *c->next != '"')) return false;
   char quote = *c->next++;
   const char* start = c->next;
-  while (c->next < c->end && *c->next != quote) c->next++;
+  while (c->next < c->end && *c->next != quote)
+    c->next++;
   size_t size = (size_t)(c->next - start);
   if (c->next == c->end || size >= text_size) return false;
   c->next++;
@@ -138,7 +140,8 @@ static bool read_header(cursor_t c, header_t* header) {
   return has_descr && has_order && has_shape && c.next == c.end;
 }
 
-// --- reading -----------------------------------------------------------------------------------------
+// --- reading
+// -----------------------------------------------------------------------------------------
 static const descr_row_t* find_descr(const char* descr, bool* out_swap) {
   char order = *descr;
   if (order && strchr("<>|=", order)) {
@@ -188,7 +191,8 @@ static bool count_elements(const header_t* header, size_t element, size_t* out_c
                            size_t* out_size) {
   size_t count = 1;
   bool has_zero = false;
-  for (int i = 0; i < header->rank; i++) has_zero |= header->dims[i] == 0;
+  for (int i = 0; i < header->rank; i++)
+    has_zero |= header->dims[i] == 0;
   for (int i = 0; i < header->rank && !has_zero; i++) {
     if (!tpt_size_mul(count, (size_t)header->dims[i], &count)) return false;
   }
@@ -224,7 +228,8 @@ static tpt_status_t read_array(const header_t* header, const unsigned char* data
     memcpy(copy, data, size);
   }
   if (swap) swap_words(copy, size, row->word);
-  for (size_t i = 0; row->dtype == TPT_PRED && i < size; i++) copy[i] = copy[i] != 0;
+  for (size_t i = 0; row->dtype == TPT_PRED && i < size; i++)
+    copy[i] = copy[i] != 0;
   return NULL;
 }
 
@@ -264,8 +269,8 @@ static tpt_status_t read_file(const char* path, void** out_bytes, size_t* out_si
   tpt_status_t status = NULL;
   do {
     if (!tpt_grow(out_bytes, &capacity, size + 65536, 1)) {
-      status = tpt_status_make(TPT_RESOURCE_EXHAUSTED, __FILE__, __LINE__,
-                               "no memory to read %s", path);
+      status =
+          tpt_status_make(TPT_RESOURCE_EXHAUSTED, __FILE__, __LINE__, "no memory to read %s", path);
       break;
     }
     count = fread((char*)*out_bytes + size, 1, capacity - size, file);
@@ -295,7 +300,8 @@ void tpt_npy_deinit(tpt_npy_t* npy) {
   memset(npy, 0, sizeof(*npy));
 }
 
-// --- writing -----------------------------------------------------------------------------------------
+// --- writing
+// -----------------------------------------------------------------------------------------
 static void print_header(tpt_str_t* out, const tpt_type_t* type, const descr_row_t* row) {
   const char order = row->size == 1 ? '|' : is_big_endian() ? '>' : '<';
   tpt_str_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order, row->code);
@@ -304,7 +310,8 @@ static void print_header(tpt_str_t* out, const tpt_type_t* type, const descr_row
   }
   tpt_str_append_cstr(out, type->rank == 1 ? ",), }" : "), }");
   // The data starts at a multiple of 64: magic and version take 8 bytes, the length 2, a newline 1.
-  while ((out->size + 11) % HEADER_ALIGN != 0 && !out->failed) tpt_str_append_char(out, ' ');
+  while ((out->size + 11) % HEADER_ALIGN != 0 && !out->failed)
+    tpt_str_append_char(out, ' ');
   tpt_str_append_char(out, '\n');
 }
 
@@ -336,7 +343,8 @@ tpt_status_t tpt_npy_write(const char* path, const tpt_type_t* type, const void*
   }
   if (!status) {
     size_t count = 1;
-    for (int i = 0; i < type->rank; i++) count *= (size_t)type->dims[i];
+    for (int i = 0; i < type->rank; i++)
+      count *= (size_t)type->dims[i];
     const unsigned char lead[4] = {1, 0, (unsigned char)header.size,
                                    (unsigned char)(header.size >> 8)};
     bool is_written = fwrite(magic, sizeof(magic), 1, file) == 1 &&
@@ -349,8 +357,8 @@ tpt_status_t tpt_npy_write(const char* path, const tpt_type_t* type, const void*
     }
     is_written = fclose(file) == 0 && is_written;
     if (!is_written) {
-      status = tpt_status_make(TPT_DATA_LOSS, __FILE__, __LINE__, "cannot write all of %s: %s", path,
-                               strerror(errno));
+      status = tpt_status_make(TPT_DATA_LOSS, __FILE__, __LINE__, "cannot write all of %s: %s",
+                               path, strerror(errno));
     }
   }
   tpt_str_deinit(&header);

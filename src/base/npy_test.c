@@ -1,10 +1,9 @@
-#include "base/npy.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "base/npy.h"
 #include "base/str.h"
 
 static char path[] = "/tmp/tpt_npy_XXXXXX";
@@ -50,7 +49,8 @@ static void test_written_arrays_read_back(void) {
       if (!CHECK_OK(tpt_npy_read(path, &npy))) continue;
       CHECK_EQ(npy.type.dtype, dtype);
       CHECK_EQ(npy.type.rank, rank);
-      for (int i = 0; i < rank; i++) CHECK_EQ(npy.type.dims[i], dims[i]);
+      for (int i = 0; i < rank; i++)
+        CHECK_EQ(npy.type.dims[i], dims[i]);
       CHECK(memcmp(npy.data, data, npy.size) == 0);
       tpt_npy_deinit(&npy);
     }
@@ -86,14 +86,17 @@ static void test_empty_arrays_keep_their_shape(void) {
 static void test_fortran_order_becomes_row_major(void) {
   // a[i][j][k] = 100 i + 10 j + k with dimensions 2, 3, 2, first index fastest.
   int16_t data[12];
-  for (int i = 0; i < 12; i++) data[i] = (int16_t)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
+  for (int i = 0; i < 12; i++)
+    data[i] = (int16_t)(100 * (i % 2) + 10 * (i / 2 % 3) + i / 6);
   tpt_str_t file;
   tpt_npy_t npy;
   tpt_str_init(&file);
-  make(&file, 2, "{'shape': (2, 3, 2), 'fortran_order': True, \"descr\": '<i2'}", data, sizeof(data));
+  make(&file, 2, "{'shape': (2, 3, 2), 'fortran_order': True, \"descr\": '<i2'}", data,
+       sizeof(data));
   if (CHECK_OK(tpt_npy_parse(file.data, file.size, "x.npy", &npy))) {
     const int16_t* values = npy.data;
-    for (int i = 0; i < 12; i++) CHECK_EQ(values[i], 100 * (i / 6) + 10 * (i / 2 % 3) + i % 2);
+    for (int i = 0; i < 12; i++)
+      CHECK_EQ(values[i], 100 * (i / 6) + 10 * (i / 2 % 3) + i % 2);
     tpt_npy_deinit(&npy);
   }
   tpt_str_deinit(&file);
@@ -129,7 +132,9 @@ static void test_damaged_files_are_refused(void) {
   check_refused(good, 15, TPT_DATA_LOSS, "15 bytes");
   check_refused(good, 17, TPT_DATA_LOSS, "17 bytes");
   const char* bad[] = {
-      "", "{}", "{'descr': '<f4', 'fortran_order': False}",
+      "",
+      "{}",
+      "{'descr': '<f4', 'fortran_order': False}",
       "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2, 2)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -2)}",
       "{'descr': '<f4', 'fortran_order': False, 'shape': (2 2)}",
@@ -149,8 +154,9 @@ static void test_damaged_files_are_refused(void) {
                 "<U3");
   check_refused("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2)}", 16, TPT_UNIMPLEMENTED,
                 "|O");
-  check_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,4)}",
-                16, TPT_UNIMPLEMENTED, "rank 17");
+  check_refused(
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,4)}", 16,
+      TPT_UNIMPLEMENTED, "rank 17");
   tpt_npy_t npy;
   CHECK_FAILS(tpt_npy_read("/nowhere/x.npy", &npy), TPT_NOT_FOUND, "/nowhere/x.npy");
   tpt_type_t type = tpt_type_scalar(TPT_F32);
@@ -165,7 +171,8 @@ static void test_every_cut_and_changed_byte_is_safe(void) {
   make(&file, 1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n", data, 16);
   for (size_t size = 0; size < file.size; size++) {
     tpt_npy_t npy;
-    unsigned char* copy = tpt_malloc(size ? size : 1);  // exact, so that a sanitizer sees an overrun
+    unsigned char* copy =
+        tpt_malloc(size ? size : 1);  // exact, so that a sanitizer sees an overrun
     memcpy(copy, file.data, size);
     tpt_status_t status = tpt_npy_parse(copy, size, "x.npy", &npy);
     CHECK(status != NULL);

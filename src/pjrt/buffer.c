@@ -54,8 +54,8 @@ tpt_status_t tpt_buffer_from_host(tpt_client_t* client, int device, const tpt_ty
       .device = client->devices[device].device,
   };
   TPT_TRY(TPT_PJRT_CALL(client->plugin, Client_BufferFromHostBuffer, &args));
-  tpt_status_t status = tpt__event_drop(
-      client->plugin, PJRT_SLOT_Client_BufferFromHostBuffer, args.done_with_host_buffer);
+  tpt_status_t status = tpt__event_drop(client->plugin, PJRT_SLOT_Client_BufferFromHostBuffer,
+                                        args.done_with_host_buffer);
   if (status) {
     buffer_destroy(client->plugin, args.buffer);
     return status;
@@ -63,7 +63,8 @@ tpt_status_t tpt_buffer_from_host(tpt_client_t* client, int device, const tpt_ty
   return tpt__buffer_wrap(client, args.buffer, out_buffer);
 }
 
-// --- waiting -----------------------------------------------------------------------------------------
+// --- waiting
+// -----------------------------------------------------------------------------------------
 static tpt_status_t ready_event(tpt_buffer_t* buffer, PJRT_Event** out_event) {
   PJRT_Buffer_ReadyEvent_Args args = {.buffer = buffer->buffer};
   TPT_TRY(TPT_PJRT_CALL(buffer->client->plugin, Buffer_ReadyEvent, &args));
@@ -91,7 +92,8 @@ bool tpt_buffer_is_ready(tpt_buffer_t* buffer) {
   return is_ready;
 }
 
-// --- facts ---------------------------------------------------------------------------------------------
+// --- facts
+// ---------------------------------------------------------------------------------------------
 tpt_status_t tpt_buffer_type(tpt_buffer_t* buffer, tpt_type_t* out_type) {
   const tpt_plugin_t* plugin = buffer->client->plugin;
   PJRT_Buffer_ElementType_Args element = {.buffer = buffer->buffer};
@@ -99,7 +101,8 @@ tpt_status_t tpt_buffer_type(tpt_buffer_t* buffer, tpt_type_t* out_type) {
   PJRT_Buffer_Dimensions_Args dims = {.buffer = buffer->buffer};
   TPT_TRY(TPT_PJRT_CALL(plugin, Buffer_Dimensions, &dims));
   if (tpt_dtype_size((tpt_dtype_t)element.type) == 0 || dims.num_dims > TPT_RANK_MAX) {
-    TPT_FAIL(TPT_UNIMPLEMENTED, "a buffer has PJRT element type %d and rank %zu; neither unknown "
+    TPT_FAIL(TPT_UNIMPLEMENTED,
+             "a buffer has PJRT element type %d and rank %zu; neither unknown "
              "element types nor ranks above %d are supported",
              (int)element.type, dims.num_dims, TPT_RANK_MAX);
   }
@@ -114,8 +117,9 @@ tpt_status_t tpt_buffer_size(tpt_buffer_t* buffer, size_t* out_size) {
   return NULL;
 }
 
-// --- download --------------------------------------------------------------------------------------------
-// True when the device keeps the buffer in CPU memory, dense and row-major, so that reading it is a
+// --- download
+// -------------------------------------------------------------------------------------------- True
+// when the device keeps the buffer in CPU memory, dense and row-major, so that reading it is a
 // memcpy: ten times cheaper than a transfer on XLA:CPU, which hands each to a thread.
 static bool is_plain_cpu_memory(tpt_buffer_t* buffer, int rank) {
   const tpt_plugin_t* plugin = buffer->client->plugin;
@@ -130,10 +134,9 @@ static bool is_plain_cpu_memory(tpt_buffer_t* buffer, int rank) {
   layout.layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   tpt_status_t status = TPT_PJRT_CALL(plugin, Buffer_IsOnCpu, &cpu);
   if (!status && cpu.is_on_cpu) status = TPT_PJRT_CALL(plugin, Buffer_GetMemoryLayout, &layout);
-  bool is_plain = !status && cpu.is_on_cpu &&
-                  layout.layout.type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
-                  layout.layout.tiled.num_tiles == 0 &&
-                  layout.layout.tiled.minor_to_major_size == (size_t)rank;
+  bool is_plain =
+      !status && cpu.is_on_cpu && layout.layout.type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
+      layout.layout.tiled.num_tiles == 0 && layout.layout.tiled.minor_to_major_size == (size_t)rank;
   for (int i = 0; is_plain && i < rank; i++) {
     is_plain = layout.layout.tiled.minor_to_major[i] == rank - 1 - i;
   }
@@ -159,7 +162,8 @@ static tpt_status_t copy_from_memory(tpt_buffer_t* buffer, void* data, size_t si
 static tpt_status_t transfer(tpt_buffer_t* buffer, int rank, void* data, size_t size) {
   const tpt_plugin_t* plugin = buffer->client->plugin;
   int64_t minor_to_major[TPT_RANK_MAX];
-  for (int i = 0; i < rank; i++) minor_to_major[i] = rank - 1 - i;
+  for (int i = 0; i < rank; i++)
+    minor_to_major[i] = rank - 1 - i;
   PJRT_Buffer_MemoryLayout layout = {
       .struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
       .tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE,
@@ -190,7 +194,8 @@ tpt_status_t tpt_buffer_to_host(tpt_buffer_t* buffer, void* data, size_t size) {
   return transfer(buffer, type.rank, data, size);
 }
 
-// --- between devices ---------------------------------------------------------------------------------------
+// --- between devices
+// ---------------------------------------------------------------------------------------
 tpt_status_t tpt_buffer_copy_to_device(tpt_buffer_t* buffer, int device,
                                        tpt_buffer_t** out_buffer) {
   *out_buffer = NULL;

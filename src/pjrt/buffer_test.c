@@ -1,5 +1,4 @@
 #include "pjrt/client.h"
-
 #include "pjrt/test_plugin.h"
 
 static void round_trip(tpt_client_t* client, tpt_dtype_t dtype, int rank, const int64_t* dims) {
@@ -45,11 +44,13 @@ static void test_upload_copies_before_it_returns(void) {
   tpt_client_t* client = test_client();
   if (!client) return;
   float data[64], back[64];
-  for (int i = 0; i < 64; i++) data[i] = (float)i;
+  for (int i = 0; i < 64; i++)
+    data[i] = (float)i;
   tpt_buffer_t* buffer = test_buffer(client, 0, data, 64);
   memset(data, 0, sizeof(data));
   CHECK_OK(tpt_buffer_to_host(buffer, back, sizeof(back)));
-  for (int i = 0; i < 64; i++) CHECK(back[i] == (float)i);
+  for (int i = 0; i < 64; i++)
+    CHECK(back[i] == (float)i);
   tpt_buffer_release(buffer);
   tpt_client_release(client);
 }
@@ -62,8 +63,10 @@ static void test_upload_refuses_bad_requests(void) {
   tpt_type_t type = tpt_type_make(TPT_F32, 1, &two);
   tpt_buffer_t* buffer = NULL;
   CHECK_FAILS(tpt_buffer_from_host(client, 2, &type, data, &buffer), TPT_OUT_OF_RANGE, "device 2");
-  CHECK_FAILS(tpt_buffer_from_host(client, -1, &type, data, &buffer), TPT_OUT_OF_RANGE, "device -1");
-  CHECK_FAILS(tpt_buffer_from_host(client, 0, &type, NULL, &buffer), TPT_INVALID_ARGUMENT, "no data");
+  CHECK_FAILS(tpt_buffer_from_host(client, -1, &type, data, &buffer), TPT_OUT_OF_RANGE,
+              "device -1");
+  CHECK_FAILS(tpt_buffer_from_host(client, 0, &type, NULL, &buffer), TPT_INVALID_ARGUMENT,
+              "no data");
   CHECK(buffer == NULL);
   tpt_client_release(client);
 }

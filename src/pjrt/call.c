@@ -28,11 +28,11 @@ tpt_status_t tpt__plugin_bind(tpt_plugin_t* plugin, const PJRT_Api* api) {
   }
   int major = api->pjrt_api_version.major_version, minor = api->pjrt_api_version.minor_version;
   if (major != PJRT_ABI_MAJOR || minor < OLDEST_MINOR) {
-    TPT_FAIL(TPT_FAILED_PRECONDITION,
-             "%s speaks PJRT C API %d.%d; this build speaks %d.%d and accepts %d.%d or later of the "
-             "same major version",
-             plugin->path, major, minor, PJRT_ABI_MAJOR, PJRT_ABI_MINOR, PJRT_ABI_MAJOR,
-             OLDEST_MINOR);
+    TPT_FAIL(
+        TPT_FAILED_PRECONDITION,
+        "%s speaks PJRT C API %d.%d; this build speaks %d.%d and accepts %d.%d or later of the "
+        "same major version",
+        plugin->path, major, minor, PJRT_ABI_MAJOR, PJRT_ABI_MINOR, PJRT_ABI_MAJOR, OLDEST_MINOR);
   }
   memset(&plugin->api, 0, sizeof(plugin->api));
   // Whole entries only: a table that ends inside an entry does not have it.
@@ -62,15 +62,15 @@ static tpt_code_t error_code(const tpt_plugin_t* plugin, const PJRT_Error* error
   return code >= TPT_CANCELLED && code <= TPT_UNAUTHENTICATED ? (tpt_code_t)code : TPT_UNKNOWN;
 }
 
-static tpt_status_t __attribute__((noinline)) status_of_error(const tpt_plugin_t* plugin,
-                                                              PJRT_Slot slot,
-                                                              PJRT_Error* take_error) {
+static tpt_status_t __attribute__((noinline))
+status_of_error(const tpt_plugin_t* plugin, PJRT_Slot slot, PJRT_Error* take_error) {
   tpt_code_t code = error_code(plugin, take_error);
   PJRT_Error_Message_Args message = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,
                                      .error = take_error};
   if (plugin->api.PJRT_Error_Message) plugin->api.PJRT_Error_Message(&message);
   size_t size = message.message ? message.message_size : 0;
-  while (size > 0 && (message.message[size - 1] == '\n' || message.message[size - 1] == ' ')) size--;
+  while (size > 0 && (message.message[size - 1] == '\n' || message.message[size - 1] == ' '))
+    size--;
   tpt_status_t status =
       size > 0 ? tpt_status_make(code, __FILE__, __LINE__, "%.*s",
                                  (int)(size < 1 << 20 ? size : 1 << 20), message.message)
@@ -92,15 +92,13 @@ static void event_destroy(const tpt_plugin_t* plugin, PJRT_Event* take_event) {
   tpt_status_release(TPT_PJRT_CALL(plugin, Event_Destroy, &args));
 }
 
-tpt_status_t tpt__event_finish(const tpt_plugin_t* plugin, PJRT_Slot slot,
-                               PJRT_Event* take_event) {
+tpt_status_t tpt__event_finish(const tpt_plugin_t* plugin, PJRT_Slot slot, PJRT_Event* take_event) {
   if (!take_event) return NULL;
   PJRT_Event_Await_Args args = {.struct_size = PJRT_Event_Await_Args_STRUCT_SIZE,
                                 .event = take_event};
-  tpt_status_t status =
-      plugin->api.PJRT_Event_Await
-          ? tpt__plugin_status(plugin, slot, plugin->api.PJRT_Event_Await(&args))
-          : tpt__plugin_lacks(plugin, PJRT_SLOT_Event_Await);
+  tpt_status_t status = plugin->api.PJRT_Event_Await
+                            ? tpt__plugin_status(plugin, slot, plugin->api.PJRT_Event_Await(&args))
+                            : tpt__plugin_lacks(plugin, PJRT_SLOT_Event_Await);
   event_destroy(plugin, take_event);
   return status;
 }

@@ -1,7 +1,6 @@
 // A table made here stands for a plugin, so that gating and errors are tested without one.
-#include "pjrt/call.h"
-
 #include "base/check.h"
+#include "pjrt/call.h"
 
 struct PJRT_Error {
   int code;

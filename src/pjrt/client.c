@@ -52,8 +52,8 @@ static tpt_status_t read_platform(tpt_client_t* client) {
   TPT_TRY(copy_text(name.platform_name, name.platform_name_size, &client->platform_name));
   PJRT_Client_PlatformVersion_Args version = {.client = client->client};
   TPT_TRY(TPT_PJRT_CALL(client->plugin, Client_PlatformVersion, &version));
-  TPT_TRY(
-      copy_text(version.platform_version, version.platform_version_size, &client->platform_version));
+  TPT_TRY(copy_text(version.platform_version, version.platform_version_size,
+                    &client->platform_version));
   client->wants_host_layout = strcmp(client->platform_name, "tpu") == 0;
   return NULL;
 }
@@ -117,20 +117,25 @@ void tpt_client_release(tpt_client_t* take_client) {
     // Nobody is left to tell.
     tpt_status_release(TPT_PJRT_CALL(take_client->plugin, Client_Destroy, &args));
   }
-  for (int i = 0; i < take_client->device_count; i++) tpt_free(take_client->devices[i].kind);
+  for (int i = 0; i < take_client->device_count; i++)
+    tpt_free(take_client->devices[i].kind);
   tpt_free(take_client->devices);
   tpt_free(take_client->platform_name);
   tpt_free(take_client->platform_version);
   tpt_free(take_client);
 }
 
-const char* tpt_client_platform_name(const tpt_client_t* client) { return client->platform_name; }
+const char* tpt_client_platform_name(const tpt_client_t* client) {
+  return client->platform_name;
+}
 
 const char* tpt_client_platform_version(const tpt_client_t* client) {
   return client->platform_version;
 }
 
-int tpt_client_device_count(const tpt_client_t* client) { return client->device_count; }
+int tpt_client_device_count(const tpt_client_t* client) {
+  return client->device_count;
+}
 
 const char* tpt_client_device_kind(const tpt_client_t* client, int device) {
   return device >= 0 && device < client->device_count ? client->devices[device].kind : "";

@@ -12,20 +12,22 @@
 
 #include "base/str.h"
 
-typedef struct tpt_plugin tpt_plugin_t;          // lives for the process
+typedef struct tpt_plugin tpt_plugin_t;  // lives for the process
 typedef struct tpt_client tpt_client_t;
 typedef struct tpt_executable tpt_executable_t;
 typedef struct tpt_buffer tpt_buffer_t;
 typedef struct tpt_event tpt_event_t;
 
-// --- plugin ------------------------------------------------------------------------------------------
-// dlopen (RTLD_NOW | RTLD_LOCAL), GetPjrtApi, version check, Plugin_Initialize. Loading the same path
+// --- plugin
+// ------------------------------------------------------------------------------------------ dlopen
+// (RTLD_NOW | RTLD_LOCAL), GetPjrtApi, version check, Plugin_Initialize. Loading the same path
 // again returns the same plugin. NOT_FOUND / FAILED_PRECONDITION name the path, and both versions.
 TPT_MUST_USE tpt_status_t tpt_plugin_load(const char* path, tpt_plugin_t** out_plugin);
 const char* tpt_plugin_path(const tpt_plugin_t* plugin);
 void tpt_plugin_version(const tpt_plugin_t* plugin, int* out_major, int* out_minor);
 
-// --- client ------------------------------------------------------------------------------------------
+// --- client
+// ------------------------------------------------------------------------------------------
 typedef struct tpt_named_value {  // create option; text NULL: the integer
   const char* name;
   const char* text;
@@ -34,32 +36,36 @@ typedef struct tpt_named_value {  // create option; text NULL: the integer
 TPT_MUST_USE tpt_status_t tpt_client_create(tpt_plugin_t* plugin, const tpt_named_value_t* options,
                                             int option_count, tpt_client_t** out_client);
 void tpt_client_release(tpt_client_t* take_client);
-const char* tpt_client_platform_name(const tpt_client_t* client);     // borrowed
-const char* tpt_client_platform_version(const tpt_client_t* client);  // borrowed
-int tpt_client_device_count(const tpt_client_t* client);              // addressable
+const char* tpt_client_platform_name(const tpt_client_t* client);            // borrowed
+const char* tpt_client_platform_version(const tpt_client_t* client);         // borrowed
+int tpt_client_device_count(const tpt_client_t* client);                     // addressable
 const char* tpt_client_device_kind(const tpt_client_t* client, int device);  // "TPU v5e"; borrowed
 
 typedef struct tpt_memory_stats {  // bytes; -1 where the plugin does not say
   int64_t in_use, peak_in_use, limit, largest_free, alloc_count;
 } tpt_memory_stats_t;
 // UNIMPLEMENTED on plugins without statistics.
-TPT_MUST_USE tpt_status_t tpt_client_memory_stats(tpt_client_t* client, int device, tpt_memory_stats_t* out);
+TPT_MUST_USE tpt_status_t tpt_client_memory_stats(tpt_client_t* client, int device,
+                                                  tpt_memory_stats_t* out);
 
-// --- executables -------------------------------------------------------------------------------------
-// Compiles StableHLO text as a portable executable of one replica and one partition.
-TPT_MUST_USE tpt_status_t tpt_client_compile(tpt_client_t* client, const char* text, size_t text_size,
-                                             tpt_executable_t** out_executable);
-TPT_MUST_USE tpt_status_t tpt_executable_serialize(tpt_executable_t* executable, void** out_bytes, size_t* out_size);  // free with tpt_free
-TPT_MUST_USE tpt_status_t tpt_client_deserialize(tpt_client_t* client, const void* bytes, size_t size, tpt_executable_t** out_executable);
+// --- executables
+// ------------------------------------------------------------------------------------- Compiles
+// StableHLO text as a portable executable of one replica and one partition.
+TPT_MUST_USE tpt_status_t tpt_client_compile(tpt_client_t* client, const char* text,
+                                             size_t text_size, tpt_executable_t** out_executable);
+TPT_MUST_USE tpt_status_t tpt_executable_serialize(tpt_executable_t* executable, void** out_bytes,
+                                                   size_t* out_size);  // free with tpt_free
+TPT_MUST_USE tpt_status_t tpt_client_deserialize(tpt_client_t* client, const void* bytes,
+                                                 size_t size, tpt_executable_t** out_executable);
 // Appends the plugin's own account of how the program runs, as text. UNIMPLEMENTED where the plugin
 // has none (all but vtpu).
 TPT_MUST_USE tpt_status_t tpt_executable_plan(tpt_executable_t* executable, tpt_str_t* out_text);
 void tpt_executable_release(tpt_executable_t* take_executable);
 int tpt_executable_result_count(const tpt_executable_t* executable);
 
-// Enqueues a run on `device`. args borrowed; results receives result_count owned buffers. Arguments in
-// `keep` (sorted numbers) are not donated even where the program aliases them; a donated buffer is
-// dead after success. Returns at once; errors found later travel with the result buffers.
+// Enqueues a run on `device`. args borrowed; results receives result_count owned buffers. Arguments
+// in `keep` (sorted numbers) are not donated even where the program aliases them; a donated buffer
+// is dead after success. Returns at once; errors found later travel with the result buffers.
 typedef struct tpt_run_params {
   int device;
   tpt_buffer_t* const* args;
@@ -67,20 +73,24 @@ typedef struct tpt_run_params {
   const int64_t* keep;
   int keep_count;
 } tpt_run_params_t;
-TPT_MUST_USE tpt_status_t tpt_executable_run(tpt_executable_t* executable, const tpt_run_params_t* params,
+TPT_MUST_USE tpt_status_t tpt_executable_run(tpt_executable_t* executable,
+                                             const tpt_run_params_t* params,
                                              tpt_buffer_t** results);
 
-// --- buffers -----------------------------------------------------------------------------------------
-// Copies dense row-major host data to the device; the host memory is free again on return.
-TPT_MUST_USE tpt_status_t tpt_buffer_from_host(tpt_client_t* client, int device, const tpt_type_t* type,
-                                               const void* data, tpt_buffer_t** out_buffer);
+// --- buffers
+// ----------------------------------------------------------------------------------------- Copies
+// dense row-major host data to the device; the host memory is free again on return.
+TPT_MUST_USE tpt_status_t tpt_buffer_from_host(tpt_client_t* client, int device,
+                                               const tpt_type_t* type, const void* data,
+                                               tpt_buffer_t** out_buffer);
 // Waits for the buffer and copies it out as dense row-major data; size must be its size.
 TPT_MUST_USE tpt_status_t tpt_buffer_to_host(tpt_buffer_t* buffer, void* data, size_t size);
 // Waits until the buffer's value exists; the failure that made it, if any.
 TPT_MUST_USE tpt_status_t tpt_buffer_await(tpt_buffer_t* buffer);
 bool tpt_buffer_is_ready(tpt_buffer_t* buffer);
 // A copy on another device of the client.
-TPT_MUST_USE tpt_status_t tpt_buffer_copy_to_device(tpt_buffer_t* buffer, int device, tpt_buffer_t** out_buffer);
+TPT_MUST_USE tpt_status_t tpt_buffer_copy_to_device(tpt_buffer_t* buffer, int device,
+                                                    tpt_buffer_t** out_buffer);
 // Element type and dimensions, asked from the plugin.
 TPT_MUST_USE tpt_status_t tpt_buffer_type(tpt_buffer_t* buffer, tpt_type_t* out_type);
 // Device bytes, as the plugin counts them.

@@ -1,9 +1,10 @@
-#include "pjrt/client.h"
-
 #include "base/allocator.h"
+#include "pjrt/client.h"
 #include "pjrt/test_plugin.h"
 
-static int is_vtpu(void) { return strcmp(test_plugin.name, "vtpu") == 0; }
+static int is_vtpu(void) {
+  return strcmp(test_plugin.name, "vtpu") == 0;
+}
 
 static void test_create_reads_names_and_devices(void) {
   tpt_client_t* client = test_client();

@@ -1,5 +1,5 @@
-// Writer of CompileOptionsProto: protobuf's wire format for the few fields in use. Field numbers are
-// facts of xla's compile_options.proto and xla_data.proto.
+// Writer of CompileOptionsProto: protobuf's wire format for the few fields in use. Field numbers
+// are facts of xla's compile_options.proto and xla_data.proto.
 #include "pjrt/compile_options.h"
 
 enum {  // wire types
@@ -24,7 +24,8 @@ enum {  // DeviceAssignmentProto and its ComputationDevice
 };
 
 static void append_varint(tpt_str_t* out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) tpt_str_append_char(out, (char)(value | 0x80));
+  for (; value >= 0x80; value >>= 7)
+    tpt_str_append_char(out, (char)(value | 0x80));
   tpt_str_append_char(out, (char)value);
 }
 
@@ -72,9 +73,10 @@ tpt_status_t tpt_compile_options_print(const tpt_compile_options_t* options, tpt
   }
   if (options->is_portable &&
       (options->replicas != 1 || options->partitions != 1 || options->devices)) {
-    TPT_FAIL(TPT_INVALID_ARGUMENT,
-             "a portable executable has 1 replica, 1 partition and no device list, not %d, %d and %s",
-             options->replicas, options->partitions, options->devices ? "one" : "none");
+    TPT_FAIL(
+        TPT_INVALID_ARGUMENT,
+        "a portable executable has 1 replica, 1 partition and no device list, not %d, %d and %s",
+        options->replicas, options->partitions, options->devices ? "one" : "none");
   }
   tpt_str_t build;
   tpt_str_init(&build);

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
 #include "tputorch/status.h"
+
+#include "base/str.h"
 
 typedef struct tpt_compile_options {
   int replicas;            // at least 1: XLA:CPU kills the process on 0

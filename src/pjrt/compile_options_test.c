@@ -1,6 +1,5 @@
-#include "pjrt/compile_options.h"
-
 #include "base/check.h"
+#include "pjrt/compile_options.h"
 
 static void check_bytes(const tpt_compile_options_t* options, const char* hex) {
   tpt_str_t out, text;

@@ -75,9 +75,8 @@ tpt_status_t tpt_client_compile(tpt_client_t* client, const char* text, size_t t
 tpt_status_t tpt_client_deserialize(tpt_client_t* client, const void* bytes, size_t size,
                                     tpt_executable_t** out_executable) {
   *out_executable = NULL;
-  PJRT_Executable_DeserializeAndLoad_Args args = {.client = client->client,
-                                                  .serialized_executable = bytes,
-                                                  .serialized_executable_size = size};
+  PJRT_Executable_DeserializeAndLoad_Args args = {
+      .client = client->client, .serialized_executable = bytes, .serialized_executable_size = size};
   TPT_TRY(TPT_PJRT_CALL(client->plugin, Executable_DeserializeAndLoad, &args));
   return executable_wrap(client, args.loaded_executable, out_executable);
 }
@@ -109,7 +108,8 @@ tpt_status_t tpt_executable_plan(tpt_executable_t* executable, tpt_str_t* out_te
   static const char format[] = "vtpu-plan";
   if (program.format_size != strlen(format) ||
       memcmp(program.format, format, program.format_size) != 0) {
-    TPT_FAIL(TPT_UNIMPLEMENTED, "%s shows no plan: its optimized program has format \"%.*s\", not \"%s\"",
+    TPT_FAIL(TPT_UNIMPLEMENTED,
+             "%s shows no plan: its optimized program has format \"%.*s\", not \"%s\"",
              plugin->path, (int)program.format_size, program.format ? program.format : "", format);
   }
   char* code = tpt_malloc(program.code_size > 0 ? program.code_size : 1);
@@ -146,7 +146,8 @@ static tpt_status_t results_create(tpt_client_t* client, int count, tpt_buffer_t
   for (int i = 0; i < count; i++) {
     tpt_buffer_t* result = tpt_malloc(sizeof(*result));
     if (!result) {
-      while (i-- > 0) tpt_free(results[i]);
+      while (i-- > 0)
+        tpt_free(results[i]);
       return out_of_memory();
     }
     atomic_init(&result->references, 1);
@@ -192,10 +193,12 @@ static tpt_status_t launch(tpt_executable_t* executable, const tpt_run_params_t*
   };
   tpt_status_t status = TPT_PJRT_CALL(client->plugin, LoadedExecutable_Execute, &execute);
   if (__builtin_expect(status != NULL, 0)) {
-    for (int i = 0; i < count; i++) tpt_free(results[i]);
+    for (int i = 0; i < count; i++)
+      tpt_free(results[i]);
     return status;
   }
-  for (int i = 0; i < count; i++) results[i]->buffer = outputs[i];
+  for (int i = 0; i < count; i++)
+    results[i]->buffer = outputs[i];
   atomic_fetch_add_explicit(&client->references, count, memory_order_relaxed);
   return NULL;
 }
@@ -211,7 +214,8 @@ tpt_status_t tpt_executable_run(tpt_executable_t* executable, const tpt_run_para
   if (result_count > STACK_COUNT) outputs = tpt_malloc((size_t)result_count * sizeof(*outputs));
   tpt_status_t status =
       args && outputs ? launch(executable, params, args, outputs, results) : out_of_memory();
-  for (int i = 0; status && i < result_count; i++) results[i] = NULL;
+  for (int i = 0; status && i < result_count; i++)
+    results[i] = NULL;
   if (args != args_stack) tpt_free(args);
   if (outputs != outputs_stack) tpt_free(outputs);
   return status;

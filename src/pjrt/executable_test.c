@@ -1,25 +1,28 @@
-#include "pjrt/client.h"
-
 #include <time.h>
 
 #include "base/allocator.h"
+#include "pjrt/client.h"
 #include "pjrt/test_plugin.h"
 
-static int is_vtpu(void) { return strcmp(test_plugin.name, "vtpu") == 0; }
+static int is_vtpu(void) {
+  return strcmp(test_plugin.name, "vtpu") == 0;
+}
 
 // x + y; the first argument may be reused for the result when `alias` says so.
 static tpt_executable_t* compile_add(tpt_client_t* client, int alias) {
   char text[1024];
-  snprintf(text, sizeof(text),
-           "\"builtin.module\"() ({\n"
-           "  \"func.func\"() ({\n"
-           "  ^bb0(%%0: tensor<4xf32>, %%1: tensor<4xf32>):\n"
-           "    %%2 = \"stablehlo.add\"(%%0, %%1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n"
-           "    \"func.return\"(%%2) : (tensor<4xf32>) -> ()\n"
-           "  }) {%sfunction_type = (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, sym_name = \"main\"} "
-           ": () -> ()\n"
-           "}) {sym_name = \"m\"} : () -> ()\n",
-           alias ? "arg_attrs = [{tf.aliasing_output = 0 : i32}, {}], " : "");
+  snprintf(
+      text, sizeof(text),
+      "\"builtin.module\"() ({\n"
+      "  \"func.func\"() ({\n"
+      "  ^bb0(%%0: tensor<4xf32>, %%1: tensor<4xf32>):\n"
+      "    %%2 = \"stablehlo.add\"(%%0, %%1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n"
+      "    \"func.return\"(%%2) : (tensor<4xf32>) -> ()\n"
+      "  }) {%sfunction_type = (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, sym_name = "
+      "\"main\"} "
+      ": () -> ()\n"
+      "}) {sym_name = \"m\"} : () -> ()\n",
+      alias ? "arg_attrs = [{tf.aliasing_output = 0 : i32}, {}], " : "");
   tpt_executable_t* executable = NULL;
   CHECK_OK(tpt_client_compile(client, text, strlen(text), &executable));
   return executable;
@@ -31,7 +34,8 @@ static const float y_data[4] = {10, 20, 30, 40};
 static void check_sum(tpt_buffer_t* buffer) {
   float back[4] = {0};
   CHECK_OK(tpt_buffer_to_host(buffer, back, sizeof(back)));
-  for (int i = 0; i < 4; i++) CHECK(back[i] == x_data[i] + y_data[i]);
+  for (int i = 0; i < 4; i++)
+    CHECK(back[i] == x_data[i] + y_data[i]);
 }
 
 static void test_run_adds_on_each_device(void) {
@@ -81,7 +85,8 @@ static void test_donated_argument_dies_unless_kept(void) {
       tpt_status_t status = tpt_buffer_to_host(args[0], back, sizeof(back));
       CHECK(status != NULL);
       tpt_status_release(status);
-      CHECK_FAILS(tpt_executable_run(executable, &params, &result), TPT_INVALID_ARGUMENT, "donated");
+      CHECK_FAILS(tpt_executable_run(executable, &params, &result), TPT_INVALID_ARGUMENT,
+                  "donated");
       CHECK(result == NULL);
     }
     tpt_buffer_release(args[0]);
@@ -129,8 +134,7 @@ static void test_compile_refuses_garbage(void) {
       "tensor<2xf32>\n return %b : tensor<2xf32> }"};
   for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
     tpt_executable_t* executable = NULL;
-    tpt_status_t status =
-        tpt_client_compile(client, programs[i], strlen(programs[i]), &executable);
+    tpt_status_t status = tpt_client_compile(client, programs[i], strlen(programs[i]), &executable);
     CHECK(status != NULL && executable == NULL);
     CHECK(strstr(tpt_status_message(status), "PJRT_Client_Compile"));
     tpt_status_release(status);
@@ -192,7 +196,8 @@ static void test_run_takes_many_arguments(void) {
   tpt_executable_t* executable = NULL;
   if (CHECK_OK(tpt_client_compile(client, text.data, text.size, &executable))) {
     tpt_buffer_t *args[COUNT], *results[COUNT];
-    for (int i = 0; i < COUNT; i++) args[i] = test_buffer(client, 0, &(float){(float)i}, 1);
+    for (int i = 0; i < COUNT; i++)
+      args[i] = test_buffer(client, 0, &(float){(float)i}, 1);
     tpt_run_params_t params = {.device = 0, .args = args, .arg_count = COUNT};
     CHECK_EQ(tpt_executable_result_count(executable), COUNT);
     if (CHECK_OK(tpt_executable_run(executable, &params, results))) {
@@ -203,7 +208,8 @@ static void test_run_takes_many_arguments(void) {
         tpt_buffer_release(results[i]);
       }
     }
-    for (int i = 0; i < COUNT; i++) tpt_buffer_release(args[i]);
+    for (int i = 0; i < COUNT; i++)
+      tpt_buffer_release(args[i]);
   }
   tpt_executable_release(executable);
   tpt_str_deinit(&names);

@@ -1,4 +1,5 @@
-// Opening a shared library without trusting its file. Knows ELF's two header tables, nothing of PJRT.
+// Opening a shared library without trusting its file. Knows ELF's two header tables, nothing of
+// PJRT.
 #include "pjrt/library.h"
 
 #include <dlfcn.h>

@@ -1,9 +1,8 @@
-#include "pjrt/library.h"
-
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/allocator.h"
+#include "pjrt/library.h"
 #include "pjrt/test_plugin.h"
 
 static char folder[] = "/tmp/tpt_library_XXXXXX";
@@ -31,7 +30,8 @@ static void* read_file(const char* path, size_t* out_size) {
 
 static void test_open_refuses_what_is_no_library(void) {
   void* library = NULL;
-  CHECK_FAILS(tpt__library_open("/nowhere/at/all.so", &library), TPT_NOT_FOUND, "/nowhere/at/all.so");
+  CHECK_FAILS(tpt__library_open("/nowhere/at/all.so", &library), TPT_NOT_FOUND,
+              "/nowhere/at/all.so");
   CHECK_FAILS(tpt__library_open("no_such_plugin.so", &library), TPT_NOT_FOUND, "no_such_plugin.so");
   CHECK_FAILS(tpt__library_open(folder, &library), TPT_FAILED_PRECONDITION, "not a file");
   CHECK_FAILS(tpt__library_open(write_file("empty.so", "", 0), &library), TPT_FAILED_PRECONDITION,

@@ -1,10 +1,10 @@
-// The PJRT C ABI as the client and the virtual TPU speak it: handles, enums, structs, and the table of
-// entry points. Facts of the interface at version 0.114, in names that the ABI fixes; the rows of
-// pjrt_slots.def produce every args struct, its size and PJRT_Api. No code lives here.
+// The PJRT C ABI as the client and the virtual TPU speak it: handles, enums, structs, and the table
+// of entry points. Facts of the interface at version 0.114, in names that the ABI fixes; the rows
+// of pjrt_slots.def produce every args struct, its size and PJRT_Api. No code lives here.
 //
 // Manners: zero a struct, set struct_size to X_STRUCT_SIZE (end of the last field, which is not
-// sizeof), fill the inputs, call. An entry exists only if PJRT_Api's struct_size covers it and it is
-// not NULL. Strings are pointer and size, not NUL-terminated. Every entry but Error_Destroy and
+// sizeof), fill the inputs, call. An entry exists only if PJRT_Api's struct_size covers it and it
+// is not NULL. Strings are pointer and size, not NUL-terminated. Every entry but Error_Destroy and
 // Error_Message returns an error that the caller frees, NULL on success. A plugin reads and writes
 // only what lies inside the caller's struct_size.
 #ifndef TPUTORCH_PJRT_PJRT_ABI_H_
@@ -20,8 +20,9 @@ extern "C" {
 
 enum { PJRT_ABI_MAJOR = 0, PJRT_ABI_MINOR = 114 };  // the version that this header describes
 
-// --- handles ---------------------------------------------------------------------------------------
-// From 0.112 on a plugin's PJRT_Error and PJRT_Memory start with a pointer to their function table.
+// --- handles
+// --------------------------------------------------------------------------------------- From
+// 0.112 on a plugin's PJRT_Error and PJRT_Memory start with a pointer to their function table.
 typedef struct PJRT_Error PJRT_Error;
 typedef struct PJRT_Event PJRT_Event;
 typedef struct PJRT_Client PJRT_Client;
@@ -51,7 +52,8 @@ typedef void (*PJRT_DeviceAssignmentSerializedDeleter)(PJRT_DeviceAssignmentSeri
 typedef void (*PJRT_DeviceAttributesDeleter)(PJRT_Device_Attributes* holder);
 typedef void (*PJRT_SerializedShapeDeleter)(const char* bytes);
 
-// --- enums -----------------------------------------------------------------------------------------
+// --- enums
+// -----------------------------------------------------------------------------------------
 typedef enum PJRT_Error_Code {
   PJRT_Error_Code_OK = 0,
   PJRT_Error_Code_CANCELLED = 1,
@@ -138,7 +140,8 @@ typedef enum PJRT_ProcessState {
   PJRT_ProcessState_kError = 4,
 } PJRT_ProcessState;
 
-// --- structs ---------------------------------------------------------------------------------------
+// --- structs
+// ---------------------------------------------------------------------------------------
 #define PJRT_ABI_END(type, last) (offsetof(type, last) + sizeof(((type*)0)->last))
 
 // Member of a linked list of optional tables; each is valid only up to its own struct_size.
@@ -186,8 +189,8 @@ typedef struct PJRT_Buffer_MemoryLayout_Tiled {
   PJRT_Extension_Base* extension_start;
   const int64_t* minor_to_major;
   size_t minor_to_major_size;
-  const int64_t* tile_dims;       // all tiles' dimensions, one after the other
-  const size_t* tile_dim_sizes;   // dimensions of each tile
+  const int64_t* tile_dims;      // all tiles' dimensions, one after the other
+  const size_t* tile_dim_sizes;  // dimensions of each tile
   size_t num_tiles;
 } PJRT_Buffer_MemoryLayout_Tiled;
 
@@ -271,8 +274,9 @@ typedef struct PJRT_ExecuteOptions {
   size_t num_hlo_output_callbacks;
 } PJRT_ExecuteOptions;
 
-// --- callbacks -------------------------------------------------------------------------------------
-// Owns `error`; runs exactly once, on any thread.
+// --- callbacks
+// ------------------------------------------------------------------------------------- Owns
+// `error`; runs exactly once, on any thread.
 typedef void (*PJRT_Event_OnReadyCallback)(PJRT_Error* error, void* user_arg);
 typedef void (*PJRT_Error_PayloadVisitor)(const char* key, size_t key_size, const char* value,
                                           size_t value_size, void* user_arg);

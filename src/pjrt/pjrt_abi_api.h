@@ -1,5 +1,6 @@
 // The table products of the PJRT C ABI: slot numbers, one args struct and struct size per row of
-// pjrt_slots.def, function tables of objects, and PJRT_Api. Part of pjrt_abi.h, which includes it last.
+// pjrt_slots.def, function tables of objects, and PJRT_Api. Part of pjrt_abi.h, which includes it
+// last.
 #ifndef TPUTORCH_PJRT_PJRT_ABI_API_H_
 #define TPUTORCH_PJRT_PJRT_ABI_API_H_
 

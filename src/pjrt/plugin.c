@@ -48,7 +48,8 @@ static tpt_status_t plugin_create(const char* path, tpt_plugin_t** out_plugin) {
   char* copy = copy_text(path);
   tpt_status_t status = NULL;
   if (!plugin || !copy) {
-    status = tpt_status_make(TPT_RESOURCE_EXHAUSTED, __FILE__, __LINE__, "no memory to load %s", path);
+    status =
+        tpt_status_make(TPT_RESOURCE_EXHAUSTED, __FILE__, __LINE__, "no memory to load %s", path);
   } else {
     plugin->path = copy;
     plugin->library = library;
@@ -75,7 +76,9 @@ tpt_status_t tpt_plugin_load(const char* path, tpt_plugin_t** out_plugin) {
   return status;
 }
 
-const char* tpt_plugin_path(const tpt_plugin_t* plugin) { return plugin->path; }
+const char* tpt_plugin_path(const tpt_plugin_t* plugin) {
+  return plugin->path;
+}
 
 void tpt_plugin_version(const tpt_plugin_t* plugin, int* out_major, int* out_minor) {
   *out_major = plugin->api.pjrt_api_version.major_version;

@@ -12,6 +12,9 @@
 #ifndef TPUTORCH_TEST_PLUGIN
 #define TPUTORCH_TEST_PLUGIN ""
 #endif
+#ifndef TPUTORCH_TEST_XLA_CPU
+#define TPUTORCH_TEST_XLA_CPU ""
+#endif
 
 typedef struct test_plugin {
   const char* name;
