@@ -22,6 +22,7 @@ NOT_A_NAME = {"__attribute__", "__attribute", "__declspec", "alignas", "_Alignas
               "requires", "if", "for", "while", "switch", "return", "sizeof", "defined", "_Static_assert",
               "static_assert"}
 GROUP = re.compile(r"([~\w]+|operator\s*[^\s\w(]+|operator\s*\(\s*\))\s*\(")
+LEAD = re.compile(r"\s*((public|private|protected)\s*:\s*)*")
 
 
 def matching(text: str, start: int, open_: str = "(", close: str = ")") -> int:
@@ -93,7 +94,7 @@ def scan(text: str):
             kind = classify(statement)
             end = matching(text, offset, "{", "}")
             if kind == "function":
-                yield (*signature(statement), start + len(statement) - len(statement.lstrip()), end)
+                yield (*signature(statement), start + LEAD.match(statement).end(), end)
             if kind != "scope":
                 offset = end
             start = offset + 1
@@ -102,7 +103,7 @@ def scan(text: str):
             if char == ";" and not re.search(r"\btypedef\b|\breturn\b|=", statement):
                 found = signature(statement)
                 if found and re.search(r"[\w*&>]\s+[*&\s]*~?\w+\s*\(", statement):
-                    yield (*found, start + len(statement) - len(statement.lstrip()), None)
+                    yield (*found, start + LEAD.match(statement).end(), None)
             start = offset + 1
         offset += 1
 
