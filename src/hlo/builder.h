@@ -14,6 +14,7 @@ typedef enum tpt_compare_type {
 typedef enum tpt_precision { TPT_PRECISION_DEFAULT, TPT_PRECISION_HIGH, TPT_PRECISION_HIGHEST } tpt_precision_t;
 typedef enum tpt_transpose { TPT_TRANSPOSE_INVALID, TPT_NO_TRANSPOSE, TPT_TRANSPOSE_A, TPT_ADJOINT_A } tpt_transpose_t;
 typedef enum tpt_fft { TPT_FFT, TPT_IFFT, TPT_RFFT, TPT_IRFFT } tpt_fft_t;
+typedef enum tpt_rng { TPT_RNG_DEFAULT, TPT_RNG_THREE_FRY, TPT_RNG_PHILOX } tpt_rng_t;
 
 // elementwise
 tpt_value_t tpt_hlo_unary(tpt_graph_t* g, tpt_hlo_t op, tpt_value_t x);
@@ -144,6 +145,9 @@ tpt_value_t tpt_hlo_optimization_barrier(tpt_graph_t* g, const tpt_value_t* xs, 
 tpt_value_t tpt_hlo_cholesky(tpt_graph_t* g, tpt_value_t x, bool lower);
 tpt_value_t tpt_hlo_triangular_solve(tpt_graph_t* g, tpt_value_t a, tpt_value_t b, bool left, bool lower, bool unit_diagonal, tpt_transpose_t transpose);
 tpt_value_t tpt_hlo_fft(tpt_graph_t* g, tpt_value_t x, tpt_fft_t kind, const int64_t* length, int count);
+
+// state: u64[2] (or u64[3] for Philox). First result: the next state; the second: bits of `type`.
+tpt_value_t tpt_hlo_rng_bit_generator(tpt_graph_t* g, tpt_value_t state, tpt_rng_t algorithm, const tpt_type_t* type);
 
 // Reading attributes of simple nodes by slot (order of hlo.def).
 static inline int64_t tpt_node_int(const tpt_node_t* node, int slot) { return node->attrs[slot].i; }

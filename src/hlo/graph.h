@@ -53,6 +53,8 @@ typedef enum tpt_attr_group {
 } tpt_attr_group_t;
 
 // One attribute of a node, at the slot of its row in hlo.def. Arrays live in the graph's arena.
+// A node's attributes are always complete: what the caller left out has its default filled in
+// (only tputorch.check and a custom_call's attributes may be unset).
 typedef struct tpt_attr {
   bool is_set;
   int64_t i;             // I64, BOOL, ENUM
@@ -61,10 +63,13 @@ typedef struct tpt_attr {
   size_t count;          // ints; elements stored (BYTES); characters (STRING)
 } tpt_attr_t;
 
+struct tpt_enum;  // enum.h
+
 typedef struct tpt_attr_row {
   const char* name;
   tpt_attr_kind_t kind;
   tpt_attr_group_t group;
+  const struct tpt_enum* values;  // spellings of ENUM and ENUMS
 } tpt_attr_row_t;
 
 typedef struct tpt_hlo_row {
@@ -91,7 +96,9 @@ typedef struct tpt_node {
 
 typedef struct tpt_block {
   uint32_t arg_count;
-  uint32_t first_arg;         // arguments are consecutive values
+  uint32_t first_arg;         // arguments are consecutive values; UINT32_MAX in main when a parameter
+                              // was added late: args is always right
+  const tpt_value_t* args;
   uint32_t node_count;
   const uint32_t* nodes;      // node indexes in program order
   uint32_t result_count;
@@ -130,12 +137,12 @@ int32_t tpt_graph_alias_of(const tpt_graph_t* graph, uint32_t parameter);
 void tpt_graph_return(tpt_graph_t* graph, const tpt_value_t* values, uint32_t count);
 
 // --- reading --------------------------------------------------------------------------------------------
-const tpt_type_t* tpt_graph_type(const tpt_graph_t* graph, tpt_value_t value);  // borrowed until the next append
+const tpt_type_t* tpt_graph_type(const tpt_graph_t* graph, tpt_value_t value);  // borrowed from the graph
 tpt_origin_t tpt_graph_origin(const tpt_graph_t* graph, tpt_value_t value);
 uint32_t tpt_graph_value_count(const tpt_graph_t* graph);
 uint32_t tpt_graph_node_count(const tpt_graph_t* graph);
 uint32_t tpt_graph_block_count(const tpt_graph_t* graph);
-const tpt_node_t* tpt_graph_node(const tpt_graph_t* graph, uint32_t node);  // borrowed until the next append
+const tpt_node_t* tpt_graph_node(const tpt_graph_t* graph, uint32_t node);  // borrowed from the graph
 tpt_block_t tpt_graph_block(const tpt_graph_t* graph, uint32_t block);
 // The node that makes a value, or NULL for a block argument.
 const tpt_node_t* tpt_graph_producer(const tpt_graph_t* graph, tpt_value_t value);
@@ -160,7 +167,7 @@ uint32_t tpt_region_end(tpt_graph_t* graph, const tpt_value_t* results, uint32_t
 // Appends any op from its parts: the reader's door; typed doors are in builder.h. `result_types` is
 // read only for ops of rule "given" and "convert"-like ops whose result is not implied by operands
 // (convert, bitcast_convert, broadcast_in_dim, reshape, iota, constant, dot_general, convolution:
-// given and checked); may be NULL else. attrs: attr_count slots in table order (copied).
+// given and checked; for the last two a rank of -1 names the dtype only); may be NULL else. attrs: attr_count slots in table order (copied).
 typedef struct tpt_node_params {
   tpt_hlo_t op;
   const tpt_value_t* operands;
