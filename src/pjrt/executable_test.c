@@ -127,11 +127,14 @@ static void test_run_refuses_bad_requests(void) {
 static void test_compile_refuses_garbage(void) {
   tpt_client_t* client = test_client();
   if (!client) return;
-  const char* programs[] = {
-      "this is not a program", "", "module @m { }",
-      "func.func @main(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<3xf32> }",
-      "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { %b = stablehlo.no_such_op %a : "
-      "tensor<2xf32>\n return %b : tensor<2xf32> }"};
+  static const char unknown_op[] =
+      "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+      "  %b = stablehlo.no_such_op %a : tensor<2xf32>\n"
+      "  return %b : tensor<2xf32>\n"
+      "}";
+  static const char wrong_type[] =
+      "func.func @main(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<3xf32> }";
+  const char* programs[] = {"this is not a program", "", "module @m { }", unknown_op, wrong_type};
   for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++) {
     tpt_executable_t* executable = NULL;
     tpt_status_t status = tpt_client_compile(client, programs[i], strlen(programs[i]), &executable);
