@@ -1,4 +1,4 @@
-"""Our PJRT ABI header against independent tables: pypjrt's layouts, made by libclang from OpenXLA's header.
+"""Our PJRT ABI header against independent tables: pypjrt's, made by libclang from OpenXLA's header.
 
 A generated C program prints offset and size of every field, every struct size, slot number and
 enumerator of pjrt_abi.h; this test compares each of them, and that nothing of the table is missing.
@@ -16,17 +16,34 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAIN_STRUCTS = [
-    "PJRT_Extension_Base", "PJRT_Api_Version", "PJRT_NamedValue", "PJRT_Program",
-    "PJRT_Buffer_MemoryLayout_Tiled", "PJRT_Buffer_MemoryLayout_Strides", "PJRT_Buffer_MemoryLayout",
-    "PJRT_ShapeSpec", "PJRT_Chunk", "PJRT_LogicalDeviceIds", "PJRT_ProcessInfo", "PJRT_LoadOptions",
-    "PJRT_ExecuteOptions", "PJRT_KeyValueGetCallback_Args", "PJRT_KeyValueTryGetCallback_Args",
-    "PJRT_KeyValuePutCallback_Args", "PJRT_Buffer_CopyRawToHostFuture_Callback_Args",
-    "PJRT_Buffer_DonateWithControlDependency_Callback_Args", "PJRT_Error_FunctionTable",
+    "PJRT_Extension_Base",
+    "PJRT_Api_Version",
+    "PJRT_NamedValue",
+    "PJRT_Program",
+    "PJRT_Buffer_MemoryLayout_Tiled",
+    "PJRT_Buffer_MemoryLayout_Strides",
+    "PJRT_Buffer_MemoryLayout",
+    "PJRT_ShapeSpec",
+    "PJRT_Chunk",
+    "PJRT_LogicalDeviceIds",
+    "PJRT_ProcessInfo",
+    "PJRT_LoadOptions",
+    "PJRT_ExecuteOptions",
+    "PJRT_KeyValueGetCallback_Args",
+    "PJRT_KeyValueTryGetCallback_Args",
+    "PJRT_KeyValuePutCallback_Args",
+    "PJRT_Buffer_CopyRawToHostFuture_Callback_Args",
+    "PJRT_Buffer_DonateWithControlDependency_Callback_Args",
+    "PJRT_Error_FunctionTable",
     "PJRT_Memory_FunctionTable",
 ]
 ENUMS = [
-    "PJRT_Error_Code", "PJRT_Buffer_Type", "PJRT_HostBufferSemantics", "PJRT_NamedValue_Type",
-    "PJRT_Buffer_MemoryLayout_Type", "PJRT_ProcessState",
+    "PJRT_Error_Code",
+    "PJRT_Buffer_Type",
+    "PJRT_HostBufferSemantics",
+    "PJRT_NamedValue_Type",
+    "PJRT_Buffer_MemoryLayout_Type",
+    "PJRT_ProcessState",
 ]
 
 
@@ -47,7 +64,7 @@ def structs_of(module):
 
 
 def fields_of(struct):
-    """Leaf fields as (name, offset, size): the members of an unnamed union count as the struct's own."""
+    """Leaf fields as (name, offset, size); members of an unnamed union count as the struct's."""
     for name, kind in struct._fields_:
         if name in getattr(struct, "_anonymous_", ()):
             for inner, inner_kind in kind._fields_:
@@ -62,7 +79,7 @@ def enumerators(text, enum):
 
 
 def c_source(module, text):
-    lines = ['#include <stdio.h>', '#include "pjrt/pjrt_abi.h"', "int main(void) {"]
+    lines = ["#include <stdio.h>", '#include "pjrt/pjrt_abi.h"', "int main(void) {"]
 
     def show(label, expression):
         lines.append(f'  printf("{label} %lld\\n", (long long)({expression}));')
@@ -87,8 +104,11 @@ def c_source(module, text):
 
 
 def expected(module, text):
-    want = {"slots": len(module.SLOT), "api": module.PJRT_Api_STRUCT_SIZE,
-            "minor": module.PJRT_API_MINOR}
+    want = {
+        "slots": len(module.SLOT),
+        "api": module.PJRT_Api_STRUCT_SIZE,
+        "minor": module.PJRT_API_MINOR,
+    }
     for name in structs_of(module):
         struct = getattr(module, name)
         want[f"size:{name}"] = ctypes.sizeof(struct)
@@ -115,10 +135,24 @@ def test_header_matches_the_independent_tables(tables, tmp_path, language):
     source.write_text(c_source(module, text))
     standard = "-std=c11" if language == "c" else "-std=c++17"
     program = tmp_path / "abi"
-    subprocess.run([*compiler.split(), standard, "-Wall", "-Wextra", "-Werror",
-                    f"-I{ROOT}/src", str(source), "-o", str(program)], check=True)
+    subprocess.run(
+        [
+            *compiler.split(),
+            standard,
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            f"-I{ROOT}/src",
+            str(source),
+            "-o",
+            str(program),
+        ],
+        check=True,
+    )
     output = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
-    got = {label: int(value) for label, value in (line.rsplit(" ", 1) for line in output.splitlines())}
+    got = {
+        label: int(value) for label, value in (line.rsplit(" ", 1) for line in output.splitlines())
+    }
     want = expected(module, text)
     assert len(want) > 1000
     assert got == want
@@ -127,6 +161,8 @@ def test_header_matches_the_independent_tables(tables, tmp_path, language):
 def test_header_has_no_struct_beyond_the_tables(tables):
     """Every struct body in the header is one that the comparison above reads."""
     module, _ = tables
-    text = "".join((ROOT / "src/pjrt" / name).read_text() for name in ("pjrt_abi.h", "pjrt_abi_api.h"))
+    text = "".join(
+        (ROOT / "src/pjrt" / name).read_text() for name in ("pjrt_abi.h", "pjrt_abi_api.h")
+    )
     bodies = set(re.findall(r"^typedef struct (PJRT_\w+) \{", text, re.M)) - {"PJRT_Api"}
     assert bodies == set(PLAIN_STRUCTS)

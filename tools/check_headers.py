@@ -13,8 +13,17 @@ from pathlib import Path
 
 from sources import ROOT, c_files, name, report
 
-FLAGS = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-function",
-         "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src"]
+FLAGS = [
+    "-fsyntax-only",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wno-unused-variable",
+    "-Wno-unused-function",
+    "-D_GNU_SOURCE",
+    f"-I{ROOT}/include",
+    f"-I{ROOT}/src",
+]
 
 
 def include_name(path: Path) -> str:
@@ -38,16 +47,23 @@ def read_by_cxx(headers: list[Path]) -> set[Path]:
 
 
 def included(path: Path, by_name: dict[str, Path]) -> list[Path]:
-    return [by_name[target] for target in re.findall(r'#\s*include\s+"([^"]+)"', path.read_text())
-            if target in by_name]
+    return [
+        by_name[target]
+        for target in re.findall(r'#\s*include\s+"([^"]+)"', path.read_text())
+        if target in by_name
+    ]
 
 
 def compile_alone(path: Path, compiler: str, standard: str, suffix: str, folder: str) -> str | None:
     source = Path(folder) / (include_name(path).replace("/", "_") + suffix)
     line = f'#include "{include_name(path)}"\n'
     source.write_text(line * 2 + "int header_check_unit;\n")  # twice: the guard works
-    run = subprocess.run([*compiler.split(), standard, *FLAGS, str(source)], capture_output=True,
-                         text=True, check=False)
+    run = subprocess.run(
+        [*compiler.split(), standard, *FLAGS, str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if run.returncode == 0:
         return None
     first = next((text for text in run.stderr.splitlines() if "error" in text), run.stderr.strip())
@@ -55,8 +71,11 @@ def compile_alone(path: Path, compiler: str, standard: str, suffix: str, folder:
 
 
 def main() -> int:
-    headers = [path for path in c_files()
-               if path.suffix == ".h" and name(path).split("/")[0] in {"include", "src"}]
+    headers = [
+        path
+        for path in c_files()
+        if path.suffix == ".h" and name(path).split("/")[0] in {"include", "src"}
+    ]
     cc, cxx = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
     for compiler in (cc, cxx):
         if not shutil.which(compiler.split()[0]):
@@ -64,9 +83,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(compile_alone, path, cc, "-std=c11", ".c", folder) for path in headers]
         shared = sorted(read_by_cxx(headers))
-        jobs += [pool.submit(compile_alone, path, cxx, "-std=c++17", ".cc", folder) for path in shared]
+        jobs += [
+            pool.submit(compile_alone, path, cxx, "-std=c++17", ".cc", folder) for path in shared
+        ]
         failures = [problem for problem in (job.result() for job in jobs) if problem]
-    return report(failures, f"headers: {len(headers)} compile alone, {len(shared)} of them as C++17 too")
+    return report(
+        failures, f"headers: {len(headers)} compile alone, {len(shared)} of them as C++17 too"
+    )
 
 
 if __name__ == "__main__":

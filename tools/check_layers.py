@@ -1,4 +1,4 @@
-"""Checks that every folder includes only folders below it, and PyTorch's headers only in the adapter."""
+"""Checks that folders include only folders below them, and PyTorch's headers only the adapter."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Checks the size limits: lines of a file, lines of a function, parameters of a function.
 
-C and C++ go through a small scanner (no preprocessor: macro bodies are skipped), Python through ast.
+C and C++ go through a small scanner (macro bodies are skipped), Python through ast.
 Table files (.def) have no limit. A function that must be longer stands in EXEMPT with its reason.
 """
 
@@ -18,9 +18,25 @@ FUNCTION_LINES = 80
 PARAMETERS = 6
 EXEMPT: dict[str, str] = {}  # "path:function" -> reason
 
-NOT_A_NAME = {"__attribute__", "__attribute", "__declspec", "alignas", "_Alignas", "decltype", "noexcept",
-              "requires", "if", "for", "while", "switch", "return", "sizeof", "defined", "_Static_assert",
-              "static_assert"}
+NOT_A_NAME = {
+    "__attribute__",
+    "__attribute",
+    "__declspec",
+    "alignas",
+    "_Alignas",
+    "decltype",
+    "noexcept",
+    "requires",
+    "if",
+    "for",
+    "while",
+    "switch",
+    "return",
+    "sizeof",
+    "defined",
+    "_Static_assert",
+    "static_assert",
+}
 GROUP = re.compile(r"([~\w]+|operator\s*[^\s\w(]+|operator\s*\(\s*\))\s*\(")
 LEAD = re.compile(r"\s*((public|private|protected)\s*:\s*)*")
 
@@ -60,7 +76,7 @@ def signature(statement: str) -> tuple[str, int] | None:
         if word in NOT_A_NAME or macro:
             at = end + 1
             continue
-        inside = statement[start + 1:end].strip()
+        inside = statement[start + 1 : end].strip()
         if not inside or inside == "void":
             return word, 0
         plain = re.sub(r"<[^<>()]*>", "", re.sub(r"<[^<>()]*>", "", inside))
@@ -73,17 +89,18 @@ def classify(statement: str) -> str:
     outside = top_level(statement)
     if re.search(r"\bnamespace\b", outside) or re.search(r'\bextern\s*"[^"]*"\s*$', outside):
         return "scope"
-    if "(" in statement and re.search(r"[)\w]\s*$|&&?\s*$|>\s*$", statement) and \
-            not re.search(r"(?<![=!<>])=(?!=)", re.sub(r"operator\s*\S+?\s*(?=\()", "", outside)):
-        if signature(statement) and not re.match(r"\s*(typedef\s+)?(enum|union)\b", statement):
-            return "function"
-    if re.search(r"\b(struct|class)\b", outside) and "=" not in outside:
-        return "scope"
-    return "other"
+    if (
+        "(" in statement
+        and re.search(r"[)\w]\s*$|&&?\s*$|>\s*$", statement)
+        and not re.search(r"(?<![=!<>])=(?!=)", re.sub(r"operator\s*\S+?\s*(?=\()", "", outside))
+    ):
+        return "function" if signature(statement) else "other"
+    is_class = re.search(r"\b(struct|class)\b", outside) and "=" not in outside
+    return "scope" if is_class else "other"
 
 
 def scan(text: str):
-    """Yields (name, parameters, first offset, last offset or None) of definitions and prototypes."""
+    """Yields (name, parameters, first offset, last or None) of definitions and prototypes."""
     start = offset = 0
     while offset < len(text):
         char = text[offset]
@@ -116,7 +133,9 @@ def check_c(path: Path, text: str) -> list[str]:
         if f"{name(path)}:{function}" in EXEMPT:
             continue
         if parameters > PARAMETERS:
-            failures.append(f"{where}: {function} has {parameters} parameters; at most {PARAMETERS}")
+            failures.append(
+                f"{where}: {function} has {parameters} parameters; at most {PARAMETERS}"
+            )
         lines = plain.count("\n", first, last) + 1 if last else 0
         if lines > FUNCTION_LINES:
             failures.append(f"{where}: {function} has {lines} lines; at most {FUNCTION_LINES}")
@@ -152,7 +171,9 @@ def main() -> int:
         text = path.read_text()
         lines = len(text.splitlines())
         if lines > limit:
-            failures.append(f"{name(path)}:{limit + 1}: the file has {lines} lines; at most {limit}")
+            failures.append(
+                f"{name(path)}:{limit + 1}: the file has {lines} lines; at most {limit}"
+            )
         failures += check_python(path, text) if path.suffix == ".py" else check_c(path, text)
     return report(failures, f"size: {count} files within the limits")
 

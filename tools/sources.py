@@ -1,4 +1,4 @@
-"""The project's source files, and C text with comments and literals blanked, for the checks beside this file."""
+"""The source files, and C text with comments and literals blanked, for the checks beside this."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ SKIPPED_FOLDERS = {".git", ".venv", "build", "__pycache__", "dist"}
 
 
 def files() -> list[Path]:
-    """Every file that git tracks or would track; without git, every file outside build folders."""
-    listing = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"],
-                             capture_output=True, check=False)
+    """Every file that git tracks or would track; without git, all outside build folders."""
+    listing = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"],
+        capture_output=True,
+        check=False,
+    )
     if listing.returncode == 0:
         names = [ROOT / os.fsdecode(name) for name in listing.stdout.split(b"\0") if name]
     else:
-        names = [Path(folder) / name for folder, folders, found in os.walk(ROOT)
-                 if not folders.sort() and not SKIPPED_FOLDERS & set(Path(folder).relative_to(ROOT).parts)
-                 for name in found]
+        names = [
+            Path(folder) / name
+            for folder, folders, found in os.walk(ROOT)
+            if not folders.sort()
+            and not SKIPPED_FOLDERS & set(Path(folder).relative_to(ROOT).parts)
+            for name in found
+        ]
     return sorted(path for path in set(names) if path.is_file())
 
 
@@ -35,12 +42,15 @@ def name(path: Path) -> str:
 
 
 def is_test(path: Path) -> bool:
-    """True for code that never ships: tests, benches, fuzzers and the headers that only they include."""
+    """True for what never ships: tests, benches, fuzzers and the headers that only they include."""
     return _is_test_name(path) or path in _test_headers()
 
 
 def _is_test_name(path: Path) -> bool:
-    return bool(re.search(r"_(test|bench|fuzz)$", path.stem)) or "tests" in path.relative_to(ROOT).parts
+    return (
+        bool(re.search(r"_(test|bench|fuzz)$", path.stem))
+        or "tests" in path.relative_to(ROOT).parts
+    )
 
 
 @functools.cache
@@ -51,18 +61,26 @@ def _test_headers() -> frozenset[Path]:
             includers.setdefault(target, []).append(path)
     found: set[Path] = set()
     while True:
-        more = {ROOT / folder / target for target, users in includers.items()
-                if all(_is_test_name(user) or user in found for user in users) for folder in ("src", "include")}
+        more = {
+            ROOT / folder / target
+            for target, users in includers.items()
+            if all(_is_test_name(user) or user in found for user in users)
+            for folder in ("src", "include")
+        }
         if more <= found:
             return frozenset(path for path in found if path.exists())
         found |= more
 
 
-_TOKEN = re.compile(r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+_TOKEN = re.compile(
+    r'//(?:\\\n|[^\n])*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
+    re.S,
+)
 
 
 def blank(text: str, keep_strings: bool = False) -> str:
     """Comments become spaces, and the insides of literals too; offsets and line numbers stay."""
+
     def replace(match: re.Match) -> str:
         token = match.group()
         if token[0] == "'" and match.start() and text[match.start() - 1].isalnum():
@@ -72,13 +90,18 @@ def blank(text: str, keep_strings: bool = False) -> str:
                 return token
             return token[0] + re.sub(r"[^\n]", " ", token[1:-1]) + token[-1]
         return re.sub(r"[^\n]", " ", token)
+
     return _TOKEN.sub(replace, text)
 
 
 def blank_directives(text: str) -> str:
     """Preprocessor lines, with their continuations, become empty lines."""
-    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group()), text,
-                  flags=re.M)
+    return re.sub(
+        r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
+        lambda m: re.sub(r"[^\n]", " ", m.group()),
+        text,
+        flags=re.M,
+    )
 
 
 def line_of(text: str, offset: int) -> int:

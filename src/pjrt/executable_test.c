@@ -127,11 +127,10 @@ static void test_run_refuses_bad_requests(void) {
 static void test_compile_refuses_garbage(void) {
   tpt_client_t* client = test_client();
   if (!client) return;
-  static const char unknown_op[] =
-      "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
-      "  %b = stablehlo.no_such_op %a : tensor<2xf32>\n"
-      "  return %b : tensor<2xf32>\n"
-      "}";
+  static const char unknown_op[] = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+                                   "  %b = stablehlo.no_such_op %a : tensor<2xf32>\n"
+                                   "  return %b : tensor<2xf32>\n"
+                                   "}";
   static const char wrong_type[] =
       "func.func @main(%a: tensor<2xf32>) -> tensor<3xf32> { return %a : tensor<3xf32> }";
   const char* programs[] = {"this is not a program", "", "module @m { }", unknown_op, wrong_type};
