@@ -353,7 +353,7 @@ tpt_status_t tpt_npy_write(const char* path, const tpt_type_t* type, const void*
     if (is_written && type->dtype == TPT_BF16) {
       is_written = write_bf16(file, data, count);
     } else if (is_written) {
-      is_written = fwrite(data, row->size, count, file) == count;
+      is_written = count == 0 || fwrite(data, row->size, count, file) == count;
     }
     is_written = fclose(file) == 0 && is_written;
     if (!is_written) {
