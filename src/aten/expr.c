@@ -1,4 +1,5 @@
-// Formula shorthands of lowerings: broadcasting forms, neutral elements, compute types. Knows no row.
+// Formula shorthands of lowerings: broadcasting forms, neutral elements, compute types. Knows no
+// row.
 #include "aten/expr.h"
 
 #include <math.h>
@@ -45,14 +46,17 @@ tpt_v tpt_like_i64(tpt_graph_t* g, tpt_v x, int64_t value) {
   return tpt_hlo_splat_i64(g, &type, value);
 }
 
-tpt_dtype_t tpt_dtype_of(const tpt_graph_t* g, tpt_v x) { return tpt_graph_type(g, x)->dtype; }
+tpt_dtype_t tpt_dtype_of(const tpt_graph_t* g, tpt_v x) {
+  return tpt_graph_type(g, x)->dtype;
+}
 
 tpt_v tpt_truth(tpt_graph_t* g, tpt_v x) {
   if (tpt_dtype_of(g, x) == TPT_PRED) return x;
   return tpt_hlo_compare(g, TPT_NE, x, tpt_like_i64(g, x, 0));
 }
 
-static tpt_v reduce(tpt_graph_t* g, tpt_v x, tpt_v init, tpt_hlo_t op, const int64_t* dims, int count) {
+static tpt_v reduce(tpt_graph_t* g, tpt_v x, tpt_v init, tpt_hlo_t op, const int64_t* dims,
+                    int count) {
   int64_t all[TPT_RANK_MAX];
   if (!count) {
     count = tpt_graph_type(g, x)->rank;
@@ -108,11 +112,17 @@ tpt_v tpt_keep_dims(tpt_graph_t* g, tpt_v reduced, int rank, const int64_t* dims
   return tpt_hlo_reshape(g, reduced, rank, sizes);
 }
 
+tpt_v tpt_operand_rounded(tpt_lower_t* l, int arg, tpt_dtype_t dtype) {
+  const tpt_arg_t* a = &l->args[arg];
+  bool is_number = a->kind == TPT_ARG_SCALAR || a->kind == TPT_ARG_FLOAT;
+  return is_number ? tpt_lower_scalar(l, arg, dtype) : tpt_lower_value_as(l, arg, dtype);
+}
+
 tpt_v tpt_operand(tpt_lower_t* l, int arg, tpt_dtype_t dtype) {
   const tpt_arg_t* a = &l->args[arg];
   tpt_dtype_t compute = tpt_dtype_compute(dtype);
-  if (a->kind == TPT_ARG_SCALAR || a->kind == TPT_ARG_FLOAT) return tpt_lower_scalar(l, arg, compute);
-  if (a->kind == TPT_ARG_TENSOR && a->tensors->flags & TPT_TENSOR_HOST)
-    return tpt_lower_value_as(l, arg, compute);
+  bool is_host = a->kind == TPT_ARG_TENSOR && a->tensors->flags & TPT_TENSOR_HOST;
+  if (a->kind == TPT_ARG_SCALAR || a->kind == TPT_ARG_FLOAT || is_host)
+    return tpt_operand_rounded(l, arg, compute);
   return tpt_hlo_convert(l->graph, tpt_lower_value_as(l, arg, dtype), compute);
 }

@@ -1,5 +1,6 @@
-// Shorthands for writing formulas over graph values in lowerings. Every two-operand form broadcasts by
-// the numpy rule (so a 0-d number meets a tensor); dtypes must agree. Errors are the graph's, sticky.
+// Shorthands for writing formulas over graph values in lowerings. Every two-operand form broadcasts
+// by the numpy rule (so a 0-d number meets a tensor); dtypes must agree. Errors are the graph's,
+// sticky.
 #ifndef TPUTORCH_ATEN_EXPR_H_
 #define TPUTORCH_ATEN_EXPR_H_
 
@@ -24,7 +25,8 @@ tpt_v tpt_lowest(tpt_graph_t* g, tpt_dtype_t dtype);
 tpt_v tpt_highest(tpt_graph_t* g, tpt_dtype_t dtype);
 // Reduces dims (none: all) with the operator's neutral element as start; dims vanish.
 tpt_v tpt_reduce_sum(tpt_graph_t* g, tpt_v x, const int64_t* dims, int count);
-tpt_v tpt_reduce_max(tpt_graph_t* g, tpt_v x, const int64_t* dims, int count);  // -inf or the least value
+tpt_v tpt_reduce_max(tpt_graph_t* g, tpt_v x, const int64_t* dims,
+                     int count);  // -inf or the least value
 tpt_v tpt_reduce_min(tpt_graph_t* g, tpt_v x, const int64_t* dims, int count);
 // Puts reduced dimensions back as ones: the inverse of dropping `dims` from a value of rank `rank`.
 tpt_v tpt_keep_dims(tpt_graph_t* g, tpt_v reduced, int rank, const int64_t* dims, int count);
@@ -90,8 +92,22 @@ static inline tpt_v tpt_mul_f64(tpt_graph_t* g, tpt_v x, double c) {
   return tpt_mul(g, x, tpt_like(g, x, c));
 }
 
-// Operand `arg` ready to compute with: converted to `dtype`, then to its compute type (f32 for f16 and
-// bf16). A number of the host goes to the compute type at once and so keeps its precision.
+// Operand `arg` ready to compute with: converted to `dtype`, then to its compute type (f32 for f16
+// and bf16). A number of the host goes to the compute type at once and so keeps its precision.
 tpt_v tpt_operand(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
+// Operand `arg` (tensor, Scalar or float) as `dtype` itself.
+tpt_v tpt_operand_rounded(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
+// The lowering `pointwise` with what to compute chosen by the caller. Operands are the tensors,
+// Scalars and floats that are present, in argument order.
+typedef struct tpt_pointwise {
+  tpt_hlo_t hlo;  // when formula is NULL
+  tpt_formula_t formula;
+  tpt_promote_t promote;
+} tpt_pointwise_t;
+TPT_MUST_USE tpt_status_t tpt_lower_pointwise(tpt_lower_t* l, const tpt_pointwise_t* pointwise);
+// The same with the row's promotion.
+TPT_MUST_USE tpt_status_t tpt_lower_formula(tpt_lower_t* l, tpt_formula_t formula);
+// UNIMPLEMENTED: the row leaves this dtype to the CPU (which has PyTorch's own error text).
+TPT_MUST_USE tpt_status_t tpt_refuse_dtype(const tpt_lower_t* l, tpt_dtype_t dtype);
 
 #endif  // TPUTORCH_ATEN_EXPR_H_

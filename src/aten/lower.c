@@ -1,5 +1,5 @@
-// The context of one lowering: arguments as graph values, run-time numbers, results. Knows no row and
-// no device. Invariant: equal (argument, item, dtype) requests share one graph parameter.
+// The context of one lowering: arguments as graph values, run-time numbers, results. Knows no row
+// and no device. Invariant: equal (argument, item, dtype) requests share one graph parameter.
 #include "aten/lower.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@ static tpt_arena_t* lower_arena(tpt_lower_t* l) {
 }
 
 // Makes room for one more element of an arena array (doubling; the old block stays in the arena).
-static tpt_status_t grow(tpt_lower_t* l, void** inout_data, uint32_t* inout_capacity, uint32_t count,
-                         size_t element_size) {
+static tpt_status_t grow(tpt_lower_t* l, void** inout_data, uint32_t* inout_capacity,
+                         uint32_t count, size_t element_size) {
   if (count < *inout_capacity) return NULL;
   uint32_t capacity = *inout_capacity ? *inout_capacity * 2 : 8;
   void* data = tpt_arena_alloc(lower_arena(l), (size_t)capacity * element_size);
@@ -26,7 +26,8 @@ static tpt_value_t fail_value(tpt_lower_t* l, tpt_status_t take_status) {
   return TPT_VALUE_NONE;
 }
 
-// --- the doors ---------------------------------------------------------------------------------------
+// --- the doors
+// ---------------------------------------------------------------------------------------
 
 static const char* op_name(const tpt_op_t* op) {
   return tpt_op_schema(op)->name;
@@ -41,7 +42,8 @@ tpt_status_t tpt_op_check(tpt_lower_t* l) {
   return status;
 }
 
-// The results must match the schema: as many as it says (lists are flattened), written arguments declared.
+// The results must match the schema: as many as it says (lists are flattened), written arguments
+// declared.
 static tpt_status_t check_results(const tpt_lower_t* l) {
   const tpt_schema_t* schema = tpt_op_schema(l->op);
   bool has_list = false;
@@ -53,7 +55,8 @@ static tpt_status_t check_results(const tpt_lower_t* l) {
   for (uint32_t i = 0; i < l->write_count; i++) {
     int arg = l->writes[i].arg;
     if (arg < 0 || arg > 63 || !(l->op->params.written >> arg & 1))
-      TPT_FAIL(TPT_INTERNAL, "the lowering writes argument %d, which the row does not declare", arg);
+      TPT_FAIL(TPT_INTERNAL, "the lowering writes argument %d, which the row does not declare",
+               arg);
   }
   return NULL;
 }
@@ -83,7 +86,8 @@ tpt_status_t tpt_op_lower(tpt_lower_t* l) {
   return NULL;
 }
 
-// --- arguments ---------------------------------------------------------------------------------------
+// --- arguments
+// ---------------------------------------------------------------------------------------
 
 tpt_dtype_t tpt_lower_dtype_or(const tpt_lower_t* l, int arg, tpt_dtype_t otherwise) {
   const tpt_arg_t* a = &l->args[arg];
@@ -106,8 +110,8 @@ static tpt_value_t request(tpt_lower_t* l, const tpt_request_t* wanted) {
     return fail_value(l, tpt_status_make(TPT_UNIMPLEMENTED, __FILE__, __LINE__,
                                          "more than %d run-time numbers in one call",
                                          TPT_REQUEST_MAX));
-  tpt_status_t status = grow(l, (void**)&l->requests, &l->request_capacity, l->request_count,
-                             sizeof(*l->requests));
+  tpt_status_t status =
+      grow(l, (void**)&l->requests, &l->request_capacity, l->request_count, sizeof(*l->requests));
   if (status) return fail_value(l, status);
   tpt_request_t made = *wanted;
   tpt_type_t type = tpt_type_scalar(wanted->dtype);
@@ -183,7 +187,8 @@ tpt_number_t tpt_lower_number(tpt_lower_t* l, int arg) {
   return is_host ? a->tensors->number : a->number;
 }
 
-// --- results -----------------------------------------------------------------------------------------
+// --- results
+// -----------------------------------------------------------------------------------------
 
 static tpt_status_t add_lowered(tpt_lower_t* l, bool is_write, const tpt_lowered_t* item) {
   tpt_lowered_t** items = is_write ? &l->writes : &l->results;
@@ -229,7 +234,8 @@ tpt_status_t tpt_lower_write(tpt_lower_t* l, int arg, int item, tpt_value_t valu
   return add_lowered(l, true, &lowered);
 }
 
-// --- shapes ------------------------------------------------------------------------------------------
+// --- shapes
+// ------------------------------------------------------------------------------------------
 
 tpt_status_t tpt_wrap_dim(int64_t dim, int rank, int* out_dim) {
   int64_t size = rank > 0 ? rank : 1;

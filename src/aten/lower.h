@@ -1,24 +1,31 @@
 // Rows and lowerings: the one door from ATen calls to the graph.
 //
-// A row (aten/<family>.def) names a functional ATen overload and its lowering. The lowering *is* the
-// type rule: result dtypes and shapes are read off the values it returns. A lowering must not know
-// device, options or clock; scalars are opaque: tpt_lower_scalar gives a 0-d graph parameter, so the
-// number never enters the program; tpt_lower_number reads the value and makes it part of the key.
+// A row (aten/<family>.def) names a functional ATen overload and its lowering. The lowering *is*
+// the type rule: result dtypes and shapes are read off the values it returns. A lowering must not
+// know device, options or clock; scalars are opaque: tpt_lower_scalar gives a 0-d graph parameter,
+// so the number never enters the program; tpt_lower_number reads the value and makes it part of the
+// key.
 //
 // Row:  ATEN(ID, "schema", lowering, STRIDES, .field = value ...)
 //   lowering: lower_<lowering> in the family's .c;  STRIDES: ITERATOR CONTIGUOUS LIKE_INPUT OWN
 //   fields of tpt_op_params_t, e.g. .hlo = TPT_HLO_COSINE, .promote = TPT_PROMOTE_INT_TO_FLOAT
-// src/aten/family.def lists the families: FAMILY(elementwise) ...; table.c includes them all.
+// Short forms (pointwise.c computes them in f32 for f16 and bf16, rounding once):
+//   UNARY_HLO(ID, "schema", COSINE, INT_TO_FLOAT, ...)   BINARY_HLO likewise
+//   POINTWISE(ID, "schema", gelu, KEEP, ...): formula_gelu of the operands
+// src/aten/family.def lists the families; table.c includes them all, rows.h declares every function
+// that a row names (lower_*, formula_*); check.def lists the checks.
 #ifndef TPUTORCH_ATEN_LOWER_H_
 #define TPUTORCH_ATEN_LOWER_H_
 
-#include "hlo/builder.h"
 #include "tputorch/op.h"
 
+#include "hlo/builder.h"
+
 typedef enum tpt_stride_rule {
-  TPT_STRIDES_ITERATOR,    // TensorIterator's rule over all tensor arguments (device ones)
+  TPT_STRIDES_ITERATOR,  // TensorIterator's rule over all tensor arguments (device ones)
   TPT_STRIDES_CONTIGUOUS,
-  TPT_STRIDES_LIKE_INPUT,  // of the first tensor argument when non-overlapping and dense, else its suggested memory format
+  TPT_STRIDES_LIKE_INPUT,  // of the first tensor argument when non-overlapping and dense, else its
+                           // suggested memory format
   TPT_STRIDES_OWN,         // the lowering calls tpt_lower_result_strides
 } tpt_stride_rule_t;
 
@@ -29,22 +36,45 @@ typedef enum tpt_promote {
   TPT_PROMOTE_COMPARE,       // operands by result_type, result bool
 } tpt_promote_t;
 
+enum {
+  TPT_REFUSES_BOOL = 1 << TPT_CLASS_BOOL,
+  TPT_REFUSES_INT = 1 << TPT_CLASS_SINT | 1 << TPT_CLASS_UINT,
+  TPT_REFUSES_FLOAT = 1 << TPT_CLASS_FLOAT,
+  TPT_REFUSES_COMPLEX = 1 << TPT_CLASS_COMPLEX,
+  TPT_FLOAT_ONLY = TPT_REFUSES_BOOL | TPT_REFUSES_INT | TPT_REFUSES_COMPLEX,
+};
+// tpt_op_params_t.mode of `pointwise` rows.
+enum {
+  TPT_POINTWISE_SCALARS = 1,  // Scalar arguments take part in promotion (as wrapped numbers)
+  TPT_POINTWISE_PRED = 2,     // the result is bool, whatever the operands
+  TPT_POINTWISE_ROUNDED = 4,  // numbers of the host are rounded to the promoted dtype first
+  TPT_POINTWISE_WIDE = 8,     // f16 and bf16 are left to the CPU
+};
+
 typedef struct tpt_lower tpt_lower_t;
 typedef tpt_status_t (*tpt_lower_fn_t)(tpt_lower_t* l);
 
+// x: the operands in argument order (tensors, Scalars, floats), of one dtype, numbers 0-d.
+typedef tpt_value_t (*tpt_formula_t)(tpt_graph_t* g, const tpt_value_t* x);
+
 typedef struct tpt_op_params {
-  tpt_hlo_t hlo;            // family lowerings: the StableHLO op
+  tpt_hlo_t hlo;  // family lowerings: the StableHLO op
   tpt_promote_t promote;
-  int64_t mode;             // family lowerings: meaning is the family's
-  tpt_lower_fn_t check;     // (optional) value rules in ATen's words; runs on every call, hit or miss, with l->graph NULL
-  bool functional_only;     // derive no in-place or out= form
-  bool composite_implicit;  // allowed to be registered though composite-implicit (its backward has a row)
+  int64_t mode;           // family lowerings: meaning is the family's
+  tpt_formula_t formula;  // lowering `pointwise`: what to compute; NULL: the StableHLO op `hlo`
+  uint32_t refuses;       // lowering `pointwise`: bit 1 << TPT_CLASS_x for each class of operands
+                     // (after promotion) that PyTorch refuses or that the row leaves to the CPU
+  tpt_lower_fn_t check;  // (optional) value rules in ATen's words; runs on every call, hit or miss,
+                         // with l->graph NULL
+  bool functional_only;  // derive no in-place or out= form
+  bool composite_implicit;  // allowed to be registered though composite-implicit (its backward has
+                            // a row)
   uint64_t written;         // bit i: the lowering may call tpt_lower_write for argument i
   bool uses_rng;
 } tpt_op_params_t;
 
 struct tpt_op {
-  const char* id;           // "ADD_TENSOR"
+  const char* id;  // "ADD_TENSOR"
   const char* schema_text;
   const char* family;
   tpt_lower_fn_t lower;
@@ -63,10 +93,10 @@ typedef enum tpt_request_kind {
 typedef struct tpt_request {
   tpt_request_kind_t kind;
   int16_t arg;
-  int16_t is_tensor;   // the number is a host tensor argument, not a Scalar
+  int16_t is_tensor;  // the number is a host tensor argument, not a Scalar
   int32_t item;
   tpt_dtype_t dtype;
-  tpt_value_t value;   // the 0-d parameter
+  tpt_value_t value;  // the 0-d parameter
 } tpt_request_t;
 
 typedef struct tpt_lowered {  // one result, or one written argument
@@ -80,7 +110,7 @@ typedef struct tpt_lowered {  // one result, or one written argument
 struct tpt_lower {
   tpt_graph_t* graph;
   const tpt_op_t* op;
-  const tpt_arg_t* args;      // tensors carry .value unless TPT_TENSOR_HOST
+  const tpt_arg_t* args;  // tensors carry .value unless TPT_TENSOR_HOST
   int arg_count;
   tpt_dtype_t default_dtype;  // torch.get_default_dtype()
   tpt_precision_t precision;  // of f32 products
@@ -88,48 +118,60 @@ struct tpt_lower {
   tpt_arena_t* arena;
   tpt_request_t* requests;
   uint32_t request_count, request_capacity;
-  tpt_lowered_t* results;     // plain results in order; list results flattened
+  tpt_lowered_t* results;  // plain results in order; list results flattened
   uint32_t result_count, result_capacity;
   tpt_lowered_t* writes;
   uint32_t write_count, write_capacity;
-  uint64_t static_args;       // arguments whose number was read
-  uint64_t rng_draws;         // 32-bit draws taken, a multiple of 4: the offset counts Philox
-                              // counters of four draws, so the caller adds (rng_draws + 3) / 4
+  uint64_t static_args;  // arguments whose number was read
+  uint64_t rng_draws;    // 32-bit draws taken, a multiple of 4: the offset counts Philox
+                         // counters of four draws, so the caller adds (rng_draws + 3) / 4
 };
 
-// Runs a row's lowering: the only door. On success every result is well typed and the graph is sound.
-// Notes "while lowering aten::add.Tensor". arena outlives the use of l's arrays.
+// Runs a row's lowering: the only door. On success every result is well typed and the graph is
+// sound. Notes "while lowering aten::add.Tensor". arena outlives the use of l's arrays.
 TPT_MUST_USE tpt_status_t tpt_op_lower(tpt_lower_t* l);
 // Runs the row's value checks (check) only; cheap, no graph.
 TPT_MUST_USE tpt_status_t tpt_op_check(tpt_lower_t* l);
 
-// --- arguments ---------------------------------------------------------------------------------------
+// --- arguments
+// ---------------------------------------------------------------------------------------
 static inline bool tpt_lower_has(const tpt_lower_t* l, int arg) {
   const tpt_arg_t* a = &l->args[arg];
-  return a->kind != TPT_ARG_NONE && !(a->kind == TPT_ARG_TENSOR && (a->tensors->flags & TPT_TENSOR_NONE));
+  return a->kind != TPT_ARG_NONE &&
+         !(a->kind == TPT_ARG_TENSOR && (a->tensors->flags & TPT_TENSOR_NONE));
 }
-static inline int64_t tpt_lower_int(const tpt_lower_t* l, int arg) { return l->args[arg].number.i; }
-static inline bool tpt_lower_bool(const tpt_lower_t* l, int arg) { return l->args[arg].number.i != 0; }
+static inline int64_t tpt_lower_int(const tpt_lower_t* l, int arg) {
+  return l->args[arg].number.i;
+}
+static inline bool tpt_lower_bool(const tpt_lower_t* l, int arg) {
+  return l->args[arg].number.i != 0;
+}
 // `otherwise` when the argument is None.
 tpt_dtype_t tpt_lower_dtype_or(const tpt_lower_t* l, int arg, tpt_dtype_t otherwise);
 int64_t tpt_lower_int_or(const tpt_lower_t* l, int arg, int64_t otherwise);
-static inline const tpt_tensor_t* tpt_lower_tensor(const tpt_lower_t* l, int arg) { return l->args[arg].tensors; }
-// The value of a tensor argument, in its own dtype (a host number becomes a 0-d run-time parameter).
+static inline const tpt_tensor_t* tpt_lower_tensor(const tpt_lower_t* l, int arg) {
+  return l->args[arg].tensors;
+}
+// The value of a tensor argument, in its own dtype (a host number becomes a 0-d run-time
+// parameter).
 tpt_value_t tpt_lower_value(tpt_lower_t* l, int arg);
 // Converted to `dtype`; a host number becomes a parameter of that dtype directly.
 tpt_value_t tpt_lower_value_as(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
 // The same for item i of a Tensor[].
 tpt_value_t tpt_lower_item(tpt_lower_t* l, int arg, int item);
 tpt_value_t tpt_lower_item_as(tpt_lower_t* l, int arg, int item, tpt_dtype_t dtype);
-// A Scalar or float argument as a 0-d run-time parameter of `dtype`; its value is not part of the key.
+// A Scalar or float argument as a 0-d run-time parameter of `dtype`; its value is not part of the
+// key.
 tpt_value_t tpt_lower_scalar(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
-tpt_value_t tpt_lower_scalar_item(tpt_lower_t* l, int arg, int item, tpt_dtype_t dtype);  // Scalar[]
+tpt_value_t tpt_lower_scalar_item(tpt_lower_t* l, int arg, int item,
+                                  tpt_dtype_t dtype);  // Scalar[]
 // The generator's seed or offset, u64[].
 tpt_value_t tpt_lower_request(tpt_lower_t* l, tpt_request_kind_t kind);
 // Reads the number: from now on its value is part of the row's key (a change recompiles).
 tpt_number_t tpt_lower_number(tpt_lower_t* l, int arg);
-// PyTorch's result type over arguments (tensors and scalars; lists count all items), with dimension,
-// zero-dimension and wrapped-number categories. Returns INVALID and fails the graph on no legal type.
+// PyTorch's result type over arguments (tensors and scalars; lists count all items), with
+// dimension, zero-dimension and wrapped-number categories. Returns INVALID and fails the graph on
+// no legal type.
 tpt_dtype_t tpt_lower_promote(tpt_lower_t* l, const int* args, int count, tpt_promote_t rule);
 // f32 for f16 and bf16 (compute type of an elementwise or reduction op), else the dtype.
 tpt_dtype_t tpt_dtype_compute(tpt_dtype_t dtype);
@@ -137,26 +179,31 @@ tpt_dtype_t tpt_dtype_compute(tpt_dtype_t dtype);
 // "Dimension out of range (expected to be in range of [-2, 1], but got 5)".
 TPT_MUST_USE tpt_status_t tpt_wrap_dim(int64_t dim, int rank, int* out_dim);
 
-// --- shapes ------------------------------------------------------------------------------------------
-// Broadcasts values to their common shape (numpy rule). Error in PyTorch's words ("The size of tensor
-// a (3) must match the size of tensor b (4) at non-singleton dimension 1").
+// --- shapes
+// ------------------------------------------------------------------------------------------
+// Broadcasts values to their common shape (numpy rule). Error in PyTorch's words ("The size of
+// tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1").
 TPT_MUST_USE tpt_status_t tpt_lower_broadcast(tpt_lower_t* l, tpt_value_t* inout_values, int count);
 
-// --- random bits --------------------------------------------------------------------------------------
-// u32 values of shape `dims`: Philox4x32-10 over the generator's seed and offset, counted in row-major
-// order; takes count(dims) draws from the stream (rounded up to 4). Same bits on every plugin.
+// --- random bits
+// -------------------------------------------------------------------------------------- u32 values
+// of shape `dims`: Philox4x32-10 over the generator's seed and offset, counted in row-major order;
+// takes count(dims) draws from the stream (rounded up to 4). Same bits on every plugin.
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims);
 
-// --- results -----------------------------------------------------------------------------------------
+// --- results
+// -----------------------------------------------------------------------------------------
 TPT_MUST_USE tpt_status_t tpt_lower_result(tpt_lower_t* l, tpt_value_t value);
 TPT_MUST_USE tpt_status_t tpt_lower_result_none(tpt_lower_t* l);
 // strides in elements for the result's rank; rows of rule OWN only.
-TPT_MUST_USE tpt_status_t tpt_lower_result_strides(tpt_lower_t* l, tpt_value_t value, const int64_t* strides);
+TPT_MUST_USE tpt_status_t tpt_lower_result_strides(tpt_lower_t* l, tpt_value_t value,
+                                                   const int64_t* strides);
 // Argument `arg` (item of a list, else 0) is mutated to `value` (running statistics and the like).
 TPT_MUST_USE tpt_status_t tpt_lower_write(tpt_lower_t* l, int arg, int item, tpt_value_t value);
 
-// --- strides of results (stride.c), for eager ------------------------------------------------------------
-// Strides of result `number` of a lowered call into out_strides (rank of the result), by the row's rule.
+// --- strides of results (stride.c), for eager
+// ------------------------------------------------------------ Strides of result `number` of a
+// lowered call into out_strides (rank of the result), by the row's rule.
 void tpt_lower_strides(const tpt_lower_t* l, uint32_t number, int64_t* out_strides);
 
 #endif  // TPUTORCH_ATEN_LOWER_H_

@@ -1,9 +1,10 @@
-// Random bits of a lowering: Philox4x32-10 written as StableHLO integer ops, so that every plugin gives
-// the same bits. Knows no distribution.
+// Random bits of a lowering: Philox4x32-10 written as StableHLO integer ops, so that every plugin
+// gives the same bits. Knows no distribution.
 //
-// Mapping: key = (low, high word of the seed). The generator's offset counts Philox counters. Element i
-// (row-major) of a draw is word i % 4 of the block whose 128-bit counter is offset + i / 4, the two upper
-// words being zero. A draw of n elements takes ceil(n / 4) counters; later draws of the same call follow.
+// Mapping: key = (low, high word of the seed). The generator's offset counts Philox counters.
+// Element i (row-major) of a draw is word i % 4 of the block whose 128-bit counter is offset + i /
+// 4, the two upper words being zero. A draw of n elements takes ceil(n / 4) counters; later draws
+// of the same call follow.
 #include "aten/lower.h"
 
 enum { ROUNDS = 10 };
@@ -12,10 +13,10 @@ static const int64_t kWeyl[2] = {0x9E3779B9, 0xBB67AE85};
 
 typedef struct philox {
   tpt_graph_t* g;
-  tpt_type_t wide;       // u64[counters]
-  tpt_type_t narrow;     // u32[counters]
-  tpt_value_t word[4];   // u32[counters]
-  tpt_value_t key[2];    // u32[counters]
+  tpt_type_t wide;      // u64[counters]
+  tpt_type_t narrow;    // u32[counters]
+  tpt_value_t word[4];  // u32[counters]
+  tpt_value_t key[2];   // u32[counters]
 } philox_t;
 
 static tpt_value_t high_word(tpt_graph_t* g, tpt_value_t x) {
@@ -24,7 +25,8 @@ static tpt_value_t high_word(tpt_graph_t* g, tpt_value_t x) {
   return tpt_hlo_convert(g, tpt_hlo_binary(g, TPT_HLO_SHRL, x, shift), TPT_U32);
 }
 
-// u64 -> its low u32; masked, because conversions of out-of-range integers are not StableHLO's to define.
+// u64 -> its low u32; masked, because conversions of out-of-range integers are not StableHLO's to
+// define.
 static tpt_value_t low_word(tpt_graph_t* g, tpt_value_t x) {
   tpt_type_t type = *tpt_graph_type(g, x);
   tpt_value_t mask = tpt_hlo_splat_i64(g, &type, 0xFFFFFFFF);
@@ -41,8 +43,8 @@ static void run_round(philox_t* p) {
   }
   tpt_value_t next[4];
   for (int k = 0; k < 2; k++) {
-    tpt_value_t mixed = tpt_hlo_binary(g, TPT_HLO_XOR, high_word(g, product[1 - k]),
-                                       p->word[2 * k + 1]);
+    tpt_value_t mixed =
+        tpt_hlo_binary(g, TPT_HLO_XOR, high_word(g, product[1 - k]), p->word[2 * k + 1]);
     next[2 * k] = tpt_hlo_binary(g, TPT_HLO_XOR, mixed, p->key[k]);
     next[2 * k + 1] = low_word(g, product[1 - k]);
   }

@@ -1,6 +1,9 @@
-// PyTorch's type promotion: promote_types on two dtypes and result_type over the arguments of a call.
-// Knows dtypes and argument categories only. Invariant: agrees with torch on every pair of dtypes.
+// PyTorch's type promotion: promote_types on two dtypes and result_type over the arguments of a
+// call. Knows dtypes and argument categories only. Invariant: agrees with torch on every pair of
+// dtypes.
 #include "aten/promote.h"
+
+#include <math.h>
 
 static bool is_wide_unsigned(tpt_dtype_t d) {
   return d == TPT_U16 || d == TPT_U32 || d == TPT_U64;
@@ -51,7 +54,8 @@ tpt_dtype_t tpt_dtype_promote(tpt_dtype_t a, tpt_dtype_t b) {
   return promote_ints(a, b);
 }
 
-// INVALID stands for "no operand of this category yet" on input and, with *failed, for no legal type.
+// INVALID stands for "no operand of this category yet" on input and, with *failed, for no legal
+// type.
 static tpt_dtype_t merge(tpt_dtype_t a, tpt_dtype_t b, tpt_promotion_t* p) {
   if (a == TPT_DTYPE_INVALID) return b;
   if (b == TPT_DTYPE_INVALID) return a;
@@ -64,7 +68,8 @@ static tpt_dtype_t merge(tpt_dtype_t a, tpt_dtype_t b, tpt_promotion_t* p) {
   return result;
 }
 
-// The higher category decides unless the lower one is of a higher kind (bool < int < float < complex).
+// The higher category decides unless the lower one is of a higher kind (bool < int < float <
+// complex).
 static tpt_dtype_t combine(tpt_dtype_t higher, tpt_dtype_t lower, tpt_promotion_t* p) {
   if (higher == TPT_DTYPE_INVALID) return lower;
   if (lower == TPT_DTYPE_INVALID || tpt_dtype_is_complex(higher)) return higher;
@@ -129,6 +134,13 @@ static void add_arg(tpt_promotion_t* p, const tpt_arg_t* arg) {
   }
 }
 
+tpt_dtype_t tpt_call_dtype(const tpt_lower_t* l, const int* args, int count) {
+  tpt_promotion_t p = {.default_dtype = l->default_dtype};
+  for (int i = 0; i < count; i++)
+    add_arg(&p, &l->args[args[i]]);
+  return tpt_promotion_result(&p);
+}
+
 tpt_dtype_t tpt_lower_promote(tpt_lower_t* l, const int* args, int count, tpt_promote_t rule) {
   tpt_promotion_t p = {.default_dtype = l->default_dtype};
   for (int i = 0; i < count; i++)
@@ -153,12 +165,38 @@ tpt_dtype_t tpt_dtype_compute(tpt_dtype_t dtype) {
 
 const char* tpt_dtype_torch_name(tpt_dtype_t dtype) {
   static const char* const kNames[TPT_DTYPE_COUNT] = {
-      [TPT_PRED] = "Bool",   [TPT_S8] = "Char",        [TPT_S16] = "Short",
-      [TPT_S32] = "Int",     [TPT_S64] = "Long",       [TPT_U8] = "Byte",
-      [TPT_U16] = "UInt16",  [TPT_U32] = "UInt32",     [TPT_U64] = "UInt64",
-      [TPT_F16] = "Half",    [TPT_F32] = "Float",      [TPT_F64] = "Double",
+      [TPT_PRED] = "Bool",     [TPT_S8] = "Char",          [TPT_S16] = "Short",
+      [TPT_S32] = "Int",       [TPT_S64] = "Long",         [TPT_U8] = "Byte",
+      [TPT_U16] = "UInt16",    [TPT_U32] = "UInt32",       [TPT_U64] = "UInt64",
+      [TPT_F16] = "Half",      [TPT_F32] = "Float",        [TPT_F64] = "Double",
       [TPT_BF16] = "BFloat16", [TPT_C64] = "ComplexFloat", [TPT_C128] = "ComplexDouble",
   };
   const char* name = dtype < TPT_DTYPE_COUNT ? kNames[dtype] : NULL;
   return name ? name : "Undefined";
+}
+
+tpt_status_t tpt_check_number_fits(const tpt_number_t* number, tpt_dtype_t dtype) {
+  tpt_dtype_class_t kind = tpt_dtype_row(dtype)->kind;
+  if (kind != TPT_CLASS_SINT && kind != TPT_CLASS_UINT) return NULL;
+  bool fits;
+  int bits = (int)tpt_dtype_size(dtype) * 8;
+  if (tpt_dtype_is_float(number->dtype) || tpt_dtype_is_complex(number->dtype)) {
+    double low = kind == TPT_CLASS_SINT ? -ldexp(1.0, bits - 1) : -ldexp(1.0, bits) + 1;
+    double limit = ldexp(1.0, kind == TPT_CLASS_SINT ? bits - 1 : bits);
+    fits = isnan(number->f) ? false : number->f >= low && number->f < limit;
+  } else if (bits == 64) {
+    fits = true;
+  } else if (kind == TPT_CLASS_UINT) {  // PyTorch lets -255 .. 255 into uint8
+    int64_t limit = (int64_t)1 << bits;
+    fits = number->i > -limit && number->i < limit;
+  } else {
+    int64_t limit = (int64_t)1 << (bits - 1);
+    fits = number->i >= -limit && number->i < limit;
+  }
+  if (fits) return NULL;
+  static const char* const kNames[TPT_DTYPE_COUNT] = {
+      [TPT_S8] = "int8_t",  [TPT_S16] = "int16_t",  [TPT_S32] = "int",      [TPT_S64] = "int64_t",
+      [TPT_U8] = "uint8_t", [TPT_U16] = "uint16_t", [TPT_U32] = "uint32_t", [TPT_U64] = "uint64_t"};
+  TPT_FAIL(TPT_INVALID_ARGUMENT, "value cannot be converted to type %s without overflow",
+           kNames[dtype]);
 }

@@ -17,7 +17,8 @@ static tpt_status_t fail_at(const parser_t* p, const char* what) {
 }
 
 static void skip_spaces(parser_t* p) {
-  while (*p->next == ' ') p->next++;
+  while (*p->next == ' ')
+    p->next++;
 }
 
 static bool take_text(parser_t* p, const char* text) {
@@ -48,7 +49,8 @@ static tpt_status_t keep_text(parser_t* p, const char* text, size_t size, const 
 
 static size_t word_size(const char* text) {
   size_t size = 0;
-  while (isalnum((unsigned char)text[size]) || text[size] == '_') size++;
+  while (isalnum((unsigned char)text[size]) || text[size] == '_')
+    size++;
   return size;
 }
 
@@ -102,7 +104,8 @@ static tpt_status_t parse_type(parser_t* p, type_text_t* out) {
     } else if (*p->next == '[') {
       if (out->kind != found->one || found->many == TPT_ARG_NONE) return fail_at(p, "no such list");
       p->next++;
-      while (isdigit((unsigned char)*p->next)) p->next++;
+      while (isdigit((unsigned char)*p->next))
+        p->next++;
       TPT_TRY(expect(p, "]"));
       out->kind = found->many;
       out->is_optional = false;  // "Tensor?[]": the items may be None, the list may not

@@ -1,6 +1,6 @@
-// Strides of results, as CPU PyTorch gives them: TensorIterator's rule (fast setups, else dimensions
-// ordered by the operands' strides), contiguous, or like the first tensor. Sizes and strides only; no
-// graph is changed.
+// Strides of results, as CPU PyTorch gives them: TensorIterator's rule (fast setups, else
+// dimensions ordered by the operands' strides), contiguous, or like the first tensor. Sizes and
+// strides only; no graph is changed.
 #include "aten/stride.h"
 
 #include <string.h>
@@ -74,8 +74,8 @@ bool tpt_strides_are_dense(int rank, const int64_t* sizes, const int64_t* stride
   return true;
 }
 
-// What Tensor.suggest_memory_format answers for channels last: every stride positive and in order. The
-// comparison against the running minimum is PyTorch's own way to tell apart ambiguous sizes.
+// What Tensor.suggest_memory_format answers for channels last: every stride positive and in order.
+// The comparison against the running minimum is PyTorch's own way to tell apart ambiguous sizes.
 static bool suggests_channels_last(const tpt_tensor_t* t) {
   if (t->rank != 4 && t->rank != 5) return false;
   int64_t least = 0;
@@ -99,7 +99,8 @@ void tpt_strides_like(const tpt_tensor_t* t, int64_t* out_strides) {
     tpt_strides_contiguous(t->rank, t->sizes, out_strides);
 }
 
-// --- TensorIterator ----------------------------------------------------------------------------------
+// --- TensorIterator
+// ----------------------------------------------------------------------------------
 
 static bool all_same_shape(const tpt_tensor_t* const* operands, int count, int rank,
                            const int64_t* sizes) {
@@ -139,7 +140,8 @@ static int64_t walk_stride(const tpt_tensor_t* t, int d, int rank, const int64_t
   return t->strides[own];
 }
 
-// Positive: dimension a must come after b (it is the outer one); negative: it is inner; 0: no operand tells.
+// Positive: dimension a must come after b (it is the outer one); negative: it is inner; 0: no
+// operand tells.
 static int compare_dims(const tpt_tensor_t* const* operands, int count, int rank,
                         const int64_t* sizes, const int dims[2]) {
   for (int i = 0; i < count; i++) {
@@ -186,7 +188,8 @@ void tpt_strides_iterator(const tpt_tensor_t* const* operands, int count, int ra
   }
 }
 
-// --- results of a call --------------------------------------------------------------------------------
+// --- results of a call
+// --------------------------------------------------------------------------------
 
 static int collect_operands(const tpt_lower_t* l, const tpt_tensor_t** out, int capacity) {
   int count = 0;

@@ -11,7 +11,8 @@ bool tpt_strides_are_contiguous(int rank, const int64_t* sizes, const int64_t* s
 bool tpt_strides_are_channels_last(int rank, const int64_t* sizes, const int64_t* strides);
 // Non-overlapping and dense: a permutation of a contiguous tensor.
 bool tpt_strides_are_dense(int rank, const int64_t* sizes, const int64_t* strides);
-// empty_like(preserve_format): the tensor's own strides when dense, else its suggested memory format.
+// empty_like(preserve_format): the tensor's own strides when dense, else its suggested memory
+// format.
 void tpt_strides_like(const tpt_tensor_t* tensor, int64_t* out_strides);
 // TensorIterator's output for operands that broadcast to `sizes`.
 void tpt_strides_iterator(const tpt_tensor_t* const* operands, int count, int rank,

@@ -43,7 +43,7 @@ static uint32_t slot_of(const char* name) {
 }
 
 static void build_table(void) {
-  tpt_schema_pool_t pool = {table.text, 0, sizeof(table.text), table.args, 0, ARG_COUNT,
+  tpt_schema_pool_t pool = {table.text,    0, sizeof(table.text), table.args, 0, ARG_COUNT,
                             table.returns, 0, ARG_COUNT};
   for (int i = 0; i < ROW_COUNT; i++) {
     tpt_status_t status = tpt_schema_parse(kRows[i].schema_text, &pool, &table.schemas[i]);
@@ -54,18 +54,23 @@ static void build_table(void) {
       continue;
     }
     uint32_t slot = slot_of(table.schemas[i].name);
-    while (table.slots[slot]) slot = (slot + 1) % SLOT_COUNT;
+    while (table.slots[slot])
+      slot = (slot + 1) % SLOT_COUNT;
     table.slots[slot] = (uint16_t)(i + 1);
   }
 }
 
-int tpt_op_count(void) { return ROW_COUNT; }
+int tpt_op_count(void) {
+  return ROW_COUNT;
+}
 
 const tpt_op_t* tpt_op_row(int index) {
   return index >= 0 && index < ROW_COUNT ? &kRows[index] : NULL;
 }
 
-int tpt_op_index(const tpt_op_t* op) { return (int)(op - kRows); }
+int tpt_op_index(const tpt_op_t* op) {
+  return (int)(op - kRows);
+}
 
 const tpt_op_t* tpt_op_find(const char* name) {
   pthread_once(&table.once, build_table);
@@ -82,7 +87,15 @@ const tpt_schema_t* tpt_op_schema(const tpt_op_t* op) {
   return &table.schemas[tpt_op_index(op)];
 }
 
-const char* tpt_op_schema_text(const tpt_op_t* op) { return op->schema_text; }
-const char* tpt_op_family(const tpt_op_t* op) { return op->family; }
-bool tpt_op_is_functional_only(const tpt_op_t* op) { return op->params.functional_only; }
-bool tpt_op_is_composite_implicit(const tpt_op_t* op) { return op->params.composite_implicit; }
+const char* tpt_op_schema_text(const tpt_op_t* op) {
+  return op->schema_text;
+}
+const char* tpt_op_family(const tpt_op_t* op) {
+  return op->family;
+}
+bool tpt_op_is_functional_only(const tpt_op_t* op) {
+  return op->params.functional_only;
+}
+bool tpt_op_is_composite_implicit(const tpt_op_t* op) {
+  return op->params.composite_implicit;
+}
