@@ -411,6 +411,7 @@ static tpt_status_t copy_attr(tpt_graph_t* graph, const tpt_hlo_row_t* row, int 
     return check_enums(row, slot, inout_attr);
   case TPT_ATTR_BOOL:
     inout_attr->i = inout_attr->i != 0;  // fall through
+  case TPT_ATTR_I32:
   case TPT_ATTR_I64:
     inout_attr->ints = NULL, inout_attr->bytes = NULL, inout_attr->count = 0;
     return NULL;

@@ -42,6 +42,7 @@ typedef enum tpt_attr_kind {
   TPT_ATTR_ENUMS,
   TPT_ATTR_BYTES,
   TPT_ATTR_STRING,
+  TPT_ATTR_I32,  // as I64; spelled i32
 } tpt_attr_kind_t;
 
 typedef enum tpt_attr_group {

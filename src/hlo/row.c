@@ -5,6 +5,7 @@
 
 // hlo.def spells kinds and groups in short; as designators they leave out what a row does not say.
 #define I64      .kind = TPT_ATTR_I64
+#define I32      .kind = TPT_ATTR_I32
 #define I64S     .kind = TPT_ATTR_I64S
 #define I64PAIRS .kind = TPT_ATTR_I64PAIRS
 #define BOOL     .kind = TPT_ATTR_BOOL
