@@ -46,6 +46,8 @@ void resize_storage(c10::StorageImpl* impl, size_t size);
 
 // Registers every row of the op table, once, at load.
 void register_rows();
+// How often a row was called since the start.
+uint64_t row_calls(int row);
 // Ops that ran on the CPU since the start, as "name" -> count.
 void for_each_fallback(void (*fn)(void* arg, const std::string& name, uint64_t count), void* arg);
 

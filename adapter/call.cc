@@ -8,6 +8,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -257,13 +258,18 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack, const char* why) {
 
 void fallback(const c10::OperatorHandle& op, Stack* stack) { run_on_cpu(op, stack, ""); }
 
+std::atomic<uint64_t>& row_count(int row) {
+  static auto* counts = new std::vector<std::atomic<uint64_t>>(static_cast<size_t>(tpt_op_count()));
+  return (*counts)[static_cast<size_t>(row)];
+}
+
 // --- the kernel of a row -------------------------------------------------------------------------------
 
 enum class Form { kFunctional, kInplace, kOut };
 
 struct RowKernel final : c10::OperatorKernel {
   RowKernel(const tpt_op_t* op, Form form, std::vector<int> written)
-      : op_(op), schema_(tpt_op_schema(op)), form_(form), written_(std::move(written)) {
+      : op_(op), schema_(tpt_op_schema(op)), row_(tpt_op_index(op)), form_(form), written_(std::move(written)) {
     is_product_ = strcmp(tpt_op_family(op), "matmul") == 0 || strcmp(tpt_op_family(op), "conv") == 0 ||
                   strcmp(tpt_op_family(op), "attention") == 0;
   }
@@ -277,6 +283,7 @@ struct RowKernel final : c10::OperatorKernel {
     if (form_ == Form::kOut) read_outs(values, reader);
     tpt_call_t call;
     memset(&call, 0, sizeof(call));
+    row_count(row_).fetch_add(1, std::memory_order_relaxed);
     call.op = op_;
     call.variant = form_ == Form::kInplace ? TPT_INPLACE : TPT_FUNCTIONAL;
     call.args = args;
@@ -395,6 +402,7 @@ struct RowKernel final : c10::OperatorKernel {
 
   const tpt_op_t* op_;
   const tpt_schema_t* schema_;
+  int row_;
   Form form_;
   std::vector<int> written_;
   bool is_product_;
@@ -469,6 +477,8 @@ void for_each_fallback(void (*fn)(void* arg, const std::string& name, uint64_t c
   std::lock_guard<std::mutex> lock(fallbacks().mutex);
   for (const auto& [name, count] : fallbacks().counts) fn(arg, name, count);
 }
+
+uint64_t row_calls(int row) { return row_count(row).load(std::memory_order_relaxed); }
 
 void register_rows() {
   static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__,

@@ -72,6 +72,13 @@ py::list rows() {
   return out;
 }
 
+py::dict calls_by_row() {
+  py::dict out;
+  for (int i = 0; i < tpt_op_count(); i++)
+    out[py::str(tpt_op_schema(tpt_op_row(i))->name)] = row_calls(i);
+  return out;
+}
+
 std::string get_option(const std::string& name) {
   char text[1024];
   check(tpt_runtime_get_option(name.c_str(), text, sizeof(text)));
@@ -127,6 +134,7 @@ PYBIND11_MODULE(_C, m) {
   });
   m.def("default_generator", &generator);
   m.def("rows", &rows);
+  m.def("row_calls", &calls_by_row);
 }
 
 }  // namespace tputorch
