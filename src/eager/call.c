@@ -1,0 +1,76 @@
+// Owns the door for calls: key, entry, checks, launch, under the device's lock. Must not know how any
+// of them works. Invariant: value rules run on every call, hit or miss, before anything is changed.
+#include "aten/lower.h"
+#include "base/allocator.h"
+#include "eager/call.h"
+#include "eager/internal_op.h"
+
+// Results of this thread's last call.
+typedef struct thread_results {
+  tpt_result_t* items;
+  size_t capacity;
+} thread_results_t;
+
+static __thread thread_results_t thread_results;
+static pthread_key_t thread_key;
+static pthread_once_t thread_once = PTHREAD_ONCE_INIT;
+
+static void free_thread_results(void* data) {
+  thread_results_t* results = data;
+  tpt_free(results->items);
+  *results = (thread_results_t){0};
+}
+
+static void make_thread_key(void) { pthread_key_create(&thread_key, free_thread_results); }
+
+static tpt_status_t reserve_results(size_t count, tpt_result_t** out_results) {
+  if (count > thread_results.capacity || !thread_results.items) {
+    pthread_once(&thread_once, make_thread_key);
+    if (!tpt_grow((void**)&thread_results.items, &thread_results.capacity, count ? count : 1,
+                  sizeof(*thread_results.items)))
+      TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for %zu results", count);
+    pthread_setspecific(thread_key, &thread_results);
+  }
+  *out_results = thread_results.items;
+  return NULL;
+}
+
+static tpt_status_t check_values(tpt_device_t* device, const tpt_call_t* call) {
+  if (__builtin_expect(!call->op->params.check, 1)) return NULL;
+  tpt_arena_reset(&device->arena);
+  tpt_lower_t lower = {.op = call->op,
+                       .args = call->args,
+                       .arg_count = call->arg_count,
+                       .default_dtype = call->default_dtype,
+                       .arena = &device->arena};
+  return tpt_op_check(&lower);
+}
+
+tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
+                                 tpt_result_t** out_results, int* out_count) {
+  uint64_t hash;
+  device->counters.calls++;
+  TPT_TRY(check_values(device, call));
+  TPT_TRY(tpt_key_build(device, call, &hash));
+  tpt_entry_t* entry = tpt_key_find(device, hash);
+  if (__builtin_expect(entry != NULL, 1)) {
+    device->counters.hits++;
+  } else {
+    TPT_TRY(tpt_entry_build(device, call, &entry));
+  }
+  TPT_TRY(reserve_results(entry->plain_count, out_results));
+  TPT_TRY(tpt_entry_launch(device, call, entry, *out_results));
+  *out_count = (int)entry->plain_count;
+  return NULL;
+}
+
+tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results, int* out_count) {
+  tpt_device_t* device;
+  *out_results = NULL;
+  *out_count = 0;
+  TPT_TRY(tpt_device_get(call->device, &device));
+  tpt_device_lock(device);
+  tpt_status_t status = tpt_call_run_locked(device, call, out_results, out_count);
+  tpt_device_unlock(device);
+  return status;
+}

@@ -1,0 +1,73 @@
+// Device: what the runtime keeps for one device. One lock covers everything here, from a call's key
+// to its launch; only waiting for values happens outside it.
+#ifndef TPUTORCH_EAGER_DEVICE_H_
+#define TPUTORCH_EAGER_DEVICE_H_
+
+#include <pthread.h>
+
+#include "base/str.h"
+#include "eager/frame.h"
+#include "eager/scalar_cache.h"
+#include "eager/storage.h"
+#include "tputorch/runtime.h"
+
+struct tpt_generator {
+  int device;
+  uint64_t seed;
+  uint64_t offset;  // Philox counters taken
+};
+
+// The state PyTorch's generators start with.
+void tpt_generator_init(tpt_generator_t* generator, int device);
+
+struct tpt_device {
+  int index;
+  tpt_client_t* client;         // shared by all devices of the process
+  bool returns_donations;       // a failed launch gives its donated buffers back (vtpu)
+  pthread_mutex_t lock;
+  uint64_t call;                // number of the call or copy in progress
+  // interned things and compiled calls, for ever
+  tpt_homes_t homes;
+  tpt_table_t windows;
+  tpt_table_t entries;
+  uint64_t* static_args;        // per row of the op table, then internal ops: numbers that are keys
+  // values
+  tpt_scalar_cache_t* scalars;
+  tpt_storage_t* storages;      // all live ones
+  tpt_cell_t* suspects;         // cells whose failure nobody has looked for
+  tpt_generator_t* generator;   // the default one
+  // reports
+  tpt_device_memory_t memory;
+  tpt_counters_t counters;
+  // memory of the call in progress
+  tpt_frame_t frame;
+  tpt_graph_t* graph;
+  tpt_arena_t arena;
+  tpt_str_t text;
+  const char* dump;             // (optional) folder for program texts; the options' own
+};
+
+// The device, the runtime open. Errors: no plugin, a forked child, no such device.
+TPT_MUST_USE tpt_status_t tpt_device_get(int index, tpt_device_t** out_device);
+// The same without opening: NULL when that has not happened.
+tpt_device_t* tpt_device_peek(int index);
+int tpt_device_count_open(void);
+
+TPT_MUST_USE tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int index);
+void tpt_device_deinit(tpt_device_t* device);
+// Waits for every live value; the first failure that nobody has been told. Device not locked.
+TPT_MUST_USE tpt_status_t tpt_device_wait(tpt_device_t* device);
+static inline void tpt_device_lock(tpt_device_t* device) { pthread_mutex_lock(&device->lock); }
+static inline void tpt_device_unlock(tpt_device_t* device) { pthread_mutex_unlock(&device->lock); }
+
+// Accounting (memory.c): a buffer of a storage came, went.
+void tpt_memory_add(tpt_device_t* device, size_t size);
+void tpt_memory_remove(tpt_device_t* device, size_t size);
+// RESOURCE_EXHAUSTED with what PyTorch's users look for: requested (0: unknown), free, peak, largest
+// live tensors. Consumes the plugin's status; other codes pass through.
+TPT_MUST_USE tpt_status_t tpt_memory_explain(tpt_device_t* device, size_t requested,
+                                             tpt_status_t take_status);
+// Gives back what is kept only for speed; false when that is nothing.
+bool tpt_memory_trim(tpt_device_t* device);
+
+#endif  // TPUTORCH_EAGER_DEVICE_H_

@@ -1,0 +1,50 @@
+// Owns the runtime's own ops. Must not know storages or windows: they are lowerings like any other.
+#include "eager/internal_op.h"
+
+static tpt_status_t lower_copy(tpt_lower_t* l) {
+  const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
+  tpt_value_t value = tpt_lower_value_as(l, 1, self->dtype);
+  const tpt_type_t* type = tpt_graph_type(l->graph, value);
+  for (int i = 1; i <= type->rank; i++) {
+    int64_t from = type->dims[type->rank - i], to = i <= self->rank ? self->sizes[self->rank - i] : 1;
+    if (from != to && (from != 1 || i > self->rank))
+      TPT_FAIL(TPT_INVALID_ARGUMENT,
+               "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
+               "dimension %d",
+               (long long)to, (long long)from, self->rank >= i ? self->rank - i : 0);
+  }
+  return tpt_lower_result(l, tpt_hlo_broadcast_to(l->graph, value, self->rank, self->sizes));
+}
+
+static tpt_status_t lower_read(tpt_lower_t* l) { return tpt_lower_result(l, tpt_lower_value(l, 0)); }
+
+static const tpt_op_t kOps[TPT_INTERNAL_OP_COUNT] = {
+    [TPT_INTERNAL_COPY] = {.id = "COPY", .lower = lower_copy, .strides = TPT_STRIDES_CONTIGUOUS},
+    [TPT_INTERNAL_READ] = {.id = "READ", .lower = lower_read, .strides = TPT_STRIDES_CONTIGUOUS},
+};
+static const char* const kLabels[TPT_INTERNAL_OP_COUNT] = {
+    [TPT_INTERNAL_COPY] = "copy_",
+    [TPT_INTERNAL_READ] = "_to_copy",
+};
+
+const tpt_op_t* tpt_internal_op(tpt_internal_op_t op) { return &kOps[op]; }
+
+bool tpt_op_is_internal(const tpt_op_t* op) {
+  return op >= kOps && op < kOps + TPT_INTERNAL_OP_COUNT;
+}
+
+int tpt_op_number(const tpt_op_t* op) {
+  return tpt_op_is_internal(op) ? tpt_op_count() + (int)(op - kOps) : tpt_op_index(op);
+}
+
+const char* tpt_op_label(const tpt_op_t* op) {
+  return tpt_op_is_internal(op) ? kLabels[op - kOps] : tpt_op_schema(op)->name;
+}
+
+tpt_status_t tpt_any_op_lower(tpt_lower_t* l) {
+  if (!tpt_op_is_internal(l->op)) return tpt_op_lower(l);
+  tpt_status_t status = l->op->lower(l);
+  if (!tpt_graph_error(l->graph)) return status;
+  tpt_status_release(status);
+  return tpt_graph_status(l->graph);
+}

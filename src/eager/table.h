@@ -1,0 +1,27 @@
+// Hash table of borrowed pointers, open addressing, no removal. Thread-compatible.
+#ifndef TPUTORCH_EAGER_TABLE_H_
+#define TPUTORCH_EAGER_TABLE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tputorch/status.h"
+
+typedef struct tpt_table {
+  void** items;      // NULL: a free slot
+  uint64_t* hashes;
+  size_t capacity;   // zero or a power of two
+  size_t count;
+} tpt_table_t;
+
+typedef bool (*tpt_table_equal_fn_t)(const void* item, const void* key);
+
+// The item with this hash that `equal` confirms, or NULL.
+void* tpt_table_find(const tpt_table_t* table, uint64_t hash, tpt_table_equal_fn_t equal,
+                     const void* key);
+// Adds an item that is not there yet.
+TPT_MUST_USE tpt_status_t tpt_table_add(tpt_table_t* table, uint64_t hash, void* item);
+void tpt_table_deinit(tpt_table_t* table);
+
+#endif  // TPUTORCH_EAGER_TABLE_H_
