@@ -91,15 +91,15 @@ static bool next_place(const tpt_pool_t* p, unsigned mask, int64_t* at) {
   return false;
 }
 
-// Reduces the windows over the dimensions in `mask`; `done` names those reduced before.
-static best_t reduce_places(tpt_graph_t* g, const tpt_pool_t* p, unsigned mask, unsigned done,
-                            best_t x) {
+// Reduces the windows over the dimensions in `mask`.
+static best_t reduce_places(tpt_graph_t* g, const tpt_pool_t* p, unsigned mask, best_t x) {
   int64_t at[TPT_POOL_MAX] = {0};
-  best_t best = {slice_place(g, p, mask, at, x.value), TPT_VALUE_NONE};
+  best_t best = {slice_place(g, p, mask, at, x.value), slice_place(g, p, mask, at, x.offset)};
   tpt_type_t type = *tpt_graph_type(g, best.value);
   bool is_float = tpt_dtype_is_float(type.dtype);
-  best.offset = first_offset(g, p, mask | done, &type);
-  if (tpt_value_is_none(best.offset)) best.offset = slice_place(g, p, mask, at, x.offset);
+  tpt_v first = first_offset(g, p, mask, &type);
+  if (!tpt_value_is_none(first))
+    best.offset = tpt_value_is_none(best.offset) ? first : tpt_add(g, best.offset, first);
   while (next_place(p, mask, at)) {
     tpt_v value = slice_place(g, p, mask, at, x.value);
     tpt_v wins = tpt_gt(g, value, best.value);
@@ -118,15 +118,13 @@ static best_t reduce_windows(tpt_graph_t* g, const tpt_pool_t* p, tpt_v x) {
   int64_t places = 1;
   for (int i = 0; i < p->count; i++)
     places *= p->kernel[i];
-  unsigned all = (1u << p->count) - 1, done = 0;
+  unsigned all = (1u << p->count) - 1;
   best_t best = {x, TPT_VALUE_NONE};
   if (places <= ONE_PASS_MAX) {
-    best = reduce_places(g, p, all, 0, best);
+    best = reduce_places(g, p, all, best);
   } else {
-    for (int i = p->count - 1; i >= 0; i--) {
-      best = reduce_places(g, p, 1u << i, done, best);
-      done |= 1u << i;
-    }
+    for (int i = p->count - 1; i >= 0; i--)
+      best = reduce_places(g, p, 1u << i, best);
   }
   tpt_type_t type = *tpt_graph_type(g, best.value);
   best.offset = add_offset(g, best.offset, 0, &type);
