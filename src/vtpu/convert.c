@@ -1,79 +1,33 @@
 // Conversion of arrays between f32 and the 16-bit float types. Rounds to nearest even; NaN stays
 // NaN (quiet), infinities and signed zeros stay; values too large become infinite. Every conversion
 // works on bits, so that it does not depend on the flush modes of the FPU. Knows no op.
-#include <string.h>
-
+#include "vtpu/half.h"
 #include "vtpu/kernel.h"
 #include "vtpu/simd.h"
 
-VTPU_INLINE uint32_t bits_from_f32(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof(bits));
-  return bits;
-}
-
-VTPU_INLINE float f32_from_bits(uint32_t bits) {
-  float x;
-  memcpy(&x, &bits, sizeof(x));
-  return x;
-}
-
-// The f32 bits of the nearest bf16; the low half is zero.
-VTPU_INLINE uint32_t bf16_round_bits(uint32_t x) {
-  uint32_t rounded = (x + 0x7FFFu + ((x >> 16) & 1u)) & 0xFFFF0000u;
-  uint32_t quiet = (x | 0x00400000u) & 0xFFFF0000u;
-  return (x & 0x7FFFFFFFu) > 0x7F800000u ? quiet : rounded;
-}
-
-VTPU_INLINE uint32_t f32_bits_from_f16(uint32_t h) {
-  uint32_t sign = (h & 0x8000u) << 16;
-  uint32_t magnitude = h & 0x7FFFu;
-  uint32_t normal = (magnitude << 13) + (112u << 23);
-  uint32_t subnormal = bits_from_f32((float)(int32_t)magnitude * 0x1p-24f);
-  uint32_t special = (magnitude << 13) + (224u << 23);
-  special |= magnitude > 0x7C00u ? 0x00400000u : 0u;
-  uint32_t bits = magnitude < 0x0400u ? subnormal : normal;
-  bits = magnitude >= 0x7C00u ? special : bits;
-  return sign | bits;
-}
-
-VTPU_INLINE uint16_t f16_from_f32_bits(uint32_t x) {
-  uint32_t sign = (x >> 16) & 0x8000u;
-  uint32_t magnitude = x & 0x7FFFFFFFu;
-  // Normal results: rebias the exponent and round; a carry out of 65504 gives infinity by itself.
-  uint32_t normal = (magnitude - (112u << 23) + 0x0FFFu + ((magnitude >> 13) & 1u)) >> 13;
-  // Subnormal results: adding 0.5 aligns the last kept bit with the last bit of the sum.
-  uint32_t subnormal = bits_from_f32(f32_from_bits(magnitude) + 0.5f) - 0x3F000000u;
-  uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
-  result = magnitude >= 0x47800000u ? 0x7C00u : result;
-  uint32_t nan = 0x7E00u | ((magnitude >> 13) & 0x03FFu);
-  result = magnitude > 0x7F800000u ? nan : result;
-  return (uint16_t)(sign | result);
-}
-
 VTPU_INLINE void vtpu_f32_from_bf16_body(const uint16_t* in, float* out, int64_t count) {
   for (int64_t i = 0; i < count; i++)
-    out[i] = f32_from_bits((uint32_t)in[i] << 16);
+    out[i] = vtpu_f32_from_bits((uint32_t)in[i] << 16);
 }
 
 VTPU_INLINE void vtpu_bf16_from_f32_body(const float* in, uint16_t* out, int64_t count) {
   for (int64_t i = 0; i < count; i++)
-    out[i] = (uint16_t)(bf16_round_bits(bits_from_f32(in[i])) >> 16);
+    out[i] = (uint16_t)(vtpu_bf16_round_bits(vtpu_bits_from_f32(in[i])) >> 16);
 }
 
 VTPU_INLINE void vtpu_f32_from_f16_body(const uint16_t* in, float* out, int64_t count) {
   for (int64_t i = 0; i < count; i++)
-    out[i] = f32_from_bits(f32_bits_from_f16(in[i]));
+    out[i] = vtpu_f32_from_bits(vtpu_f32_bits_from_f16(in[i]));
 }
 
 VTPU_INLINE void vtpu_f16_from_f32_body(const float* in, uint16_t* out, int64_t count) {
   for (int64_t i = 0; i < count; i++)
-    out[i] = f16_from_f32_bits(bits_from_f32(in[i]));
+    out[i] = vtpu_f16_from_f32_bits(vtpu_bits_from_f32(in[i]));
 }
 
 VTPU_INLINE void vtpu_round_to_bf16_body(const float* in, float* out, int64_t count) {
   for (int64_t i = 0; i < count; i++)
-    out[i] = f32_from_bits(bf16_round_bits(bits_from_f32(in[i])));
+    out[i] = vtpu_f32_from_bits(vtpu_bf16_round_bits(vtpu_bits_from_f32(in[i])));
 }
 
 VTPU_SIMD_FUNCTION(, vtpu_f32_from_bf16, (const uint16_t* in, float* out, int64_t count),

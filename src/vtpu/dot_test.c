@@ -245,11 +245,6 @@ static void test_dot_keeps_infinity_and_nan_in_every_precision(void) {
   }
 }
 
-static void test_dot_of_mixed_classes_is_refused(void) {
-  CHECK(vtpu_kernel_row(TPT_HLO_DOT_GENERAL) != NULL);
-  CHECK(vtpu_kernel_row(TPT_HLO_COUNT) == NULL);
-}
-
 static void test_dot_of_complex_matches_loops(void) {
   tpt_graph_t* graph = NULL;
   if (!CHECK_OK(tpt_graph_create(&graph))) return;
@@ -287,7 +282,6 @@ int main(void) {
   RUN(test_dot_rounds_a_wide_sum_once);
   RUN(test_dot_precision_is_that_of_the_passes);
   RUN(test_dot_keeps_infinity_and_nan_in_every_precision);
-  RUN(test_dot_of_mixed_classes_is_refused);
   RUN(test_dot_of_complex_matches_loops);
   return TEST_RESULT;
 }

@@ -74,6 +74,7 @@ static inline tpt_status_t probe_run(tpt_graph_t* graph, tpt_value_t value, cons
   out[0] = NULL;
   TPT_TRY(tpt_graph_status(graph));
   const tpt_node_t* node = tpt_graph_producer(graph, value);
+  if (!node) TPT_FAIL(TPT_INTERNAL, "the builder made no node");
   const vtpu_kernel_row_t* row = vtpu_kernel_row(node->op);
   if (!row) TPT_FAIL(TPT_UNIMPLEMENTED, "no kernel");
   tpt_type_t operands[PROBE_OPERANDS_MAX], results[PROBE_OPERANDS_MAX];
