@@ -3,7 +3,7 @@
 #ifndef TPUTORCH_ATEN_ROWS_H_
 #define TPUTORCH_ATEN_ROWS_H_
 
-#include "aten/lower.h"
+#include "aten/foreach.h"
 
 #define ATEN_CHECK(name) tpt_status_t check_##name(tpt_lower_t* l);
 #include "aten/check.def"
