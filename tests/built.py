@@ -1,4 +1,4 @@
-"""Where the built native files are: the folder in TPUTORCH_BUILD, the installed package, or build/c."""
+"""Where the built files are: the folder in TPUTORCH_BUILD, the installed package, or build/c."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""tputorch-run: StableHLO files on the virtual TPU and on a foreign plugin, from the command line."""
+"""tputorch-run: StableHLO files on vtpu and on a foreign plugin, from the command line."""
 
 import subprocess
 

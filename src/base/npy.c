@@ -33,8 +33,7 @@ static bool is_big_endian(void) {
   return *(const unsigned char*)&one == 0;
 }
 
-// --- header
-// ------------------------------------------------------------------------------------------
+// --- header --------------------------------------------------------------------------------------
 typedef struct header {
   char descr[DESCR_MAX];
   bool is_fortran;
@@ -140,8 +139,7 @@ static bool read_header(cursor_t c, header_t* header) {
   return has_descr && has_order && has_shape && c.next == c.end;
 }
 
-// --- reading
-// -----------------------------------------------------------------------------------------
+// --- reading -------------------------------------------------------------------------------------
 static const descr_row_t* find_descr(const char* descr, bool* out_swap) {
   char order = *descr;
   if (order && strchr("<>|=", order)) {
@@ -300,8 +298,7 @@ void tpt_npy_deinit(tpt_npy_t* npy) {
   memset(npy, 0, sizeof(*npy));
 }
 
-// --- writing
-// -----------------------------------------------------------------------------------------
+// --- writing -------------------------------------------------------------------------------------
 static void print_header(tpt_str_t* out, const tpt_type_t* type, const descr_row_t* row) {
   const char order = row->size == 1 ? '|' : is_big_endian() ? '>' : '<';
   tpt_str_printf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order, row->code);

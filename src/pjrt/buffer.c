@@ -63,8 +63,7 @@ tpt_status_t tpt_buffer_from_host(tpt_client_t* client, int device, const tpt_ty
   return tpt__buffer_wrap(client, args.buffer, out_buffer);
 }
 
-// --- waiting
-// -----------------------------------------------------------------------------------------
+// --- waiting -------------------------------------------------------------------------------------
 static tpt_status_t ready_event(tpt_buffer_t* buffer, PJRT_Event** out_event) {
   PJRT_Buffer_ReadyEvent_Args args = {.buffer = buffer->buffer};
   TPT_TRY(TPT_PJRT_CALL(buffer->client->plugin, Buffer_ReadyEvent, &args));
@@ -92,8 +91,7 @@ bool tpt_buffer_is_ready(tpt_buffer_t* buffer) {
   return is_ready;
 }
 
-// --- facts
-// ---------------------------------------------------------------------------------------------
+// --- facts ---------------------------------------------------------------------------------------
 tpt_status_t tpt_buffer_type(tpt_buffer_t* buffer, tpt_type_t* out_type) {
   const tpt_plugin_t* plugin = buffer->client->plugin;
   PJRT_Buffer_ElementType_Args element = {.buffer = buffer->buffer};
@@ -117,31 +115,62 @@ tpt_status_t tpt_buffer_size(tpt_buffer_t* buffer, size_t* out_size) {
   return NULL;
 }
 
-// --- download
-// -------------------------------------------------------------------------------------------- True
-// when the device keeps the buffer in CPU memory, dense and row-major, so that reading it is a
-// memcpy: ten times cheaper than a transfer on XLA:CPU, which hands each to a thread.
-static bool is_plain_cpu_memory(tpt_buffer_t* buffer, int rank) {
+// --- download ------------------------------------------------------------------------------------
+typedef enum layout {
+  LAYOUT_UNKNOWN,  // the plugin does not say
+  LAYOUT_PLAIN,    // dense row-major
+  LAYOUT_OTHER,
+} layout_t;
+
+static bool is_row_major(const PJRT_Buffer_MemoryLayout_Tiled* tiled, int rank) {
+  bool is_plain = tiled->num_tiles == 0 && tiled->minor_to_major_size == (size_t)rank;
+  for (int i = 0; is_plain && i < rank; i++) {
+    is_plain = tiled->minor_to_major[i] == rank - 1 - i;
+  }
+  return is_plain;
+}
+
+static bool is_dense(const PJRT_Buffer_MemoryLayout_Strides* strides, const tpt_type_t* type) {
+  bool is_plain = strides->num_byte_strides == (size_t)type->rank;
+  int64_t stride = (int64_t)tpt_dtype_size(type->dtype);
+  for (int i = type->rank - 1; is_plain && i >= 0; i--) {
+    is_plain = type->dims[i] == 1 || strides->byte_strides[i] == stride;
+    stride *= type->dims[i];
+  }
+  return is_plain;
+}
+
+static layout_t buffer_layout(tpt_buffer_t* buffer, const tpt_type_t* type) {
+  const tpt_plugin_t* plugin = buffer->client->plugin;
+  if (!plugin->api.PJRT_Buffer_GetMemoryLayout) return LAYOUT_UNKNOWN;
+  PJRT_Buffer_GetMemoryLayout_Args args = {.buffer = buffer->buffer};
+  args.layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
+  tpt_status_t status = TPT_PJRT_CALL(plugin, Buffer_GetMemoryLayout, &args);
+  if (status) {
+    tpt_status_release(status);
+    return LAYOUT_UNKNOWN;
+  }
+  bool is_plain = args.layout.type == PJRT_Buffer_MemoryLayout_Type_Tiled
+                      ? is_row_major(&args.layout.tiled, type->rank)
+                      : is_dense(&args.layout.strides, type);
+  return is_plain ? LAYOUT_PLAIN : LAYOUT_OTHER;
+}
+
+// True when the device's memory is the CPU's, and may be read while its count is held. On XLA:CPU
+// that is ten times cheaper than a transfer, which it hands to a thread.
+static bool is_on_cpu(tpt_buffer_t* buffer) {
   const tpt_plugin_t* plugin = buffer->client->plugin;
   const PJRT_Api* api = &plugin->api;
-  if (!api->PJRT_Buffer_OpaqueDeviceMemoryDataPointer || !api->PJRT_Buffer_GetMemoryLayout ||
+  if (!api->PJRT_Buffer_OpaqueDeviceMemoryDataPointer || !api->PJRT_Buffer_IsOnCpu ||
       !api->PJRT_Buffer_IncreaseExternalReferenceCount ||
       !api->PJRT_Buffer_DecreaseExternalReferenceCount) {
     return false;
   }
-  PJRT_Buffer_IsOnCpu_Args cpu = {.buffer = buffer->buffer};
-  PJRT_Buffer_GetMemoryLayout_Args layout = {.buffer = buffer->buffer};
-  layout.layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
-  tpt_status_t status = TPT_PJRT_CALL(plugin, Buffer_IsOnCpu, &cpu);
-  if (!status && cpu.is_on_cpu) status = TPT_PJRT_CALL(plugin, Buffer_GetMemoryLayout, &layout);
-  bool is_plain =
-      !status && cpu.is_on_cpu && layout.layout.type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
-      layout.layout.tiled.num_tiles == 0 && layout.layout.tiled.minor_to_major_size == (size_t)rank;
-  for (int i = 0; is_plain && i < rank; i++) {
-    is_plain = layout.layout.tiled.minor_to_major[i] == rank - 1 - i;
-  }
+  PJRT_Buffer_IsOnCpu_Args args = {.buffer = buffer->buffer};
+  tpt_status_t status = TPT_PJRT_CALL(plugin, Buffer_IsOnCpu, &args);
+  bool is_cpu = !status && args.is_on_cpu;
   tpt_status_release(status);
-  return is_plain;
+  return is_cpu;
 }
 
 static tpt_status_t copy_from_memory(tpt_buffer_t* buffer, void* data, size_t size) {
@@ -159,7 +188,9 @@ static tpt_status_t copy_from_memory(tpt_buffer_t* buffer, void* data, size_t si
   return status;
 }
 
-static tpt_status_t transfer(tpt_buffer_t* buffer, int rank, void* data, size_t size) {
+// `wants_layout`: ask for row-major; without it a plugin gives what the device has.
+static tpt_status_t transfer(tpt_buffer_t* buffer, int rank, bool wants_layout, void* data,
+                             size_t size) {
   const tpt_plugin_t* plugin = buffer->client->plugin;
   int64_t minor_to_major[TPT_RANK_MAX];
   for (int i = 0; i < rank; i++)
@@ -173,7 +204,7 @@ static tpt_status_t transfer(tpt_buffer_t* buffer, int rank, void* data, size_t 
   };
   PJRT_Buffer_ToHostBuffer_Args args = {
       .src = buffer->buffer,
-      .host_layout = buffer->client->wants_host_layout ? &layout : NULL,
+      .host_layout = wants_layout ? &layout : NULL,
       .dst = data,
       .dst_size = size,
   };
@@ -190,12 +221,13 @@ tpt_status_t tpt_buffer_to_host(tpt_buffer_t* buffer, void* data, size_t size) {
              (long long)tpt_type_size(&type), tpt_type_print(&type, text, sizeof(text)));
   }
   if (size == 0) return tpt_buffer_await(buffer);  // a NULL target would ask for the size
-  if (is_plain_cpu_memory(buffer, type.rank)) return copy_from_memory(buffer, data, size);
-  return transfer(buffer, type.rank, data, size);
+  layout_t layout = buffer_layout(buffer, &type);
+  if (layout == LAYOUT_PLAIN && is_on_cpu(buffer)) return copy_from_memory(buffer, data, size);
+  bool wants_layout = layout == LAYOUT_OTHER || buffer->client->wants_host_layout;
+  return transfer(buffer, type.rank, wants_layout, data, size);
 }
 
-// --- between devices
-// ---------------------------------------------------------------------------------------
+// --- between devices -----------------------------------------------------------------------------
 tpt_status_t tpt_buffer_copy_to_device(tpt_buffer_t* buffer, int device,
                                        tpt_buffer_t** out_buffer) {
   *out_buffer = NULL;

@@ -1,4 +1,5 @@
 #include "pjrt/client.h"
+#include "pjrt/handle.h"
 #include "pjrt/test_plugin.h"
 
 static void round_trip(tpt_client_t* client, tpt_dtype_t dtype, int rank, const int64_t* dims) {
@@ -105,12 +106,73 @@ static void test_retain_keeps_the_buffer(void) {
   tpt_client_release(client);
 }
 
+// A result that the program asks for in column-major layout still reads as row-major.
+static void test_download_is_row_major_whatever_the_layout(void) {
+  static const char text[] =
+      "func.func @main(%a: tensor<2x3xf32>) -> (tensor<2x3xf32> {mhlo.layout_mode = \"{0,1}\"}) {\n"
+      "  %b = stablehlo.negate %a : tensor<2x3xf32>\n"
+      "  return %b : tensor<2x3xf32>\n"
+      "}\n";
+  const float data[6] = {1, 2, 3, 4, 5, 6};
+  float back[6] = {0};
+  const int64_t dims[2] = {2, 3};
+  tpt_type_t type = tpt_type_make(TPT_F32, 2, dims);
+  tpt_client_t* client = test_client();
+  tpt_executable_t* executable = NULL;
+  if (client && CHECK_OK(tpt_client_compile(client, text, strlen(text), &executable))) {
+    tpt_buffer_t *arg = NULL, *result = NULL;
+    CHECK_OK(tpt_buffer_from_host(client, 0, &type, data, &arg));
+    tpt_run_params_t params = {.device = 0, .args = &arg, .arg_count = 1};
+    CHECK_OK(tpt_executable_run(executable, &params, &result));
+    CHECK_OK(tpt_buffer_to_host(result, back, sizeof(back)));
+    for (int i = 0; i < 6; i++)
+      CHECK(back[i] == -data[i]);
+    tpt_buffer_release(result);
+    tpt_buffer_release(arg);
+  }
+  tpt_executable_release(executable);
+  tpt_client_release(client);
+}
+
+// A buffer that stands for a failure hands it to whoever waits or reads.
+static void test_failed_buffer_reports_its_error(void) {
+  tpt_client_t* client = test_client();
+  if (!client) return;
+  static const char message[] = "the launch that makes this failed";
+  const int64_t dims[1] = {4};
+  PJRT_Device_DefaultMemory_Args memory = {.device = client->devices[0].device};
+  CHECK_OK(TPT_PJRT_CALL(client->plugin, Device_DefaultMemory, &memory));
+  PJRT_Client_CreateErrorBuffer_Args args = {.client = client->client,
+                                             .error_code = PJRT_Error_Code_OUT_OF_RANGE,
+                                             .error_message = message,
+                                             .error_message_size = strlen(message),
+                                             .shape_dims = dims,
+                                             .shape_num_dims = 1,
+                                             .shape_element_type = PJRT_Buffer_Type_F32,
+                                             .memory = memory.memory};
+  tpt_status_t status = TPT_PJRT_CALL(client->plugin, Client_CreateErrorBuffer, &args);
+  tpt_buffer_t* buffer = NULL;
+  float back[4];
+  if (tpt_status_code(status) == TPT_UNIMPLEMENTED) {
+    printf("skip failed buffers: %s\n", tpt_status_message(status));
+    tpt_status_release(status);
+  } else if (CHECK_OK(status) && CHECK_OK(tpt__buffer_wrap(client, args.buffer, &buffer))) {
+    CHECK(tpt_buffer_is_ready(buffer));
+    CHECK_FAILS(tpt_buffer_await(buffer), TPT_OUT_OF_RANGE, message);
+    CHECK_FAILS(tpt_buffer_to_host(buffer, back, sizeof(back)), TPT_OUT_OF_RANGE, message);
+    tpt_buffer_release(buffer);
+  }
+  tpt_client_release(client);
+}
+
 static void run_all(test_plugin_t plugin) {
   RUN_ON(plugin, test_every_dtype_and_rank_comes_back);
   RUN_ON(plugin, test_upload_copies_before_it_returns);
   RUN_ON(plugin, test_upload_refuses_bad_requests);
   RUN_ON(plugin, test_copy_to_device_makes_an_independent_buffer);
   RUN_ON(plugin, test_retain_keeps_the_buffer);
+  RUN_ON(plugin, test_download_is_row_major_whatever_the_layout);
+  RUN_ON(plugin, test_failed_buffer_reports_its_error);
 }
 
 TEST_ON_PLUGINS(run_all)

@@ -18,16 +18,14 @@ typedef struct tpt_executable tpt_executable_t;
 typedef struct tpt_buffer tpt_buffer_t;
 typedef struct tpt_event tpt_event_t;
 
-// --- plugin
-// ------------------------------------------------------------------------------------------ dlopen
-// (RTLD_NOW | RTLD_LOCAL), GetPjrtApi, version check, Plugin_Initialize. Loading the same path
+// --- plugin --------------------------------------------------------------------------------------
+// dlopen (RTLD_NOW | RTLD_LOCAL), GetPjrtApi, version check, Plugin_Initialize. Loading the same path
 // again returns the same plugin. NOT_FOUND / FAILED_PRECONDITION name the path, and both versions.
 TPT_MUST_USE tpt_status_t tpt_plugin_load(const char* path, tpt_plugin_t** out_plugin);
 const char* tpt_plugin_path(const tpt_plugin_t* plugin);
 void tpt_plugin_version(const tpt_plugin_t* plugin, int* out_major, int* out_minor);
 
-// --- client
-// ------------------------------------------------------------------------------------------
+// --- client --------------------------------------------------------------------------------------
 typedef struct tpt_named_value {  // create option; text NULL: the integer
   const char* name;
   const char* text;
@@ -48,9 +46,8 @@ typedef struct tpt_memory_stats {  // bytes; -1 where the plugin does not say
 TPT_MUST_USE tpt_status_t tpt_client_memory_stats(tpt_client_t* client, int device,
                                                   tpt_memory_stats_t* out);
 
-// --- executables
-// ------------------------------------------------------------------------------------- Compiles
-// StableHLO text as a portable executable of one replica and one partition.
+// --- executables ---------------------------------------------------------------------------------
+// Compiles StableHLO text as a portable executable of one replica and one partition.
 TPT_MUST_USE tpt_status_t tpt_client_compile(tpt_client_t* client, const char* text,
                                              size_t text_size, tpt_executable_t** out_executable);
 TPT_MUST_USE tpt_status_t tpt_executable_serialize(tpt_executable_t* executable, void** out_bytes,
@@ -77,9 +74,8 @@ TPT_MUST_USE tpt_status_t tpt_executable_run(tpt_executable_t* executable,
                                              const tpt_run_params_t* params,
                                              tpt_buffer_t** results);
 
-// --- buffers
-// ----------------------------------------------------------------------------------------- Copies
-// dense row-major host data to the device; the host memory is free again on return.
+// --- buffers -------------------------------------------------------------------------------------
+// Copies dense row-major host data to the device; the host memory is free again on return.
 TPT_MUST_USE tpt_status_t tpt_buffer_from_host(tpt_client_t* client, int device,
                                                const tpt_type_t* type, const void* data,
                                                tpt_buffer_t** out_buffer);

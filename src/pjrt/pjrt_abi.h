@@ -20,9 +20,8 @@ extern "C" {
 
 enum { PJRT_ABI_MAJOR = 0, PJRT_ABI_MINOR = 114 };  // the version that this header describes
 
-// --- handles
-// --------------------------------------------------------------------------------------- From
-// 0.112 on a plugin's PJRT_Error and PJRT_Memory start with a pointer to their function table.
+// --- handles -------------------------------------------------------------------------------------
+// From 0.112 on a plugin's PJRT_Error and PJRT_Memory start with a pointer to their function table.
 typedef struct PJRT_Error PJRT_Error;
 typedef struct PJRT_Event PJRT_Event;
 typedef struct PJRT_Client PJRT_Client;
@@ -52,8 +51,7 @@ typedef void (*PJRT_DeviceAssignmentSerializedDeleter)(PJRT_DeviceAssignmentSeri
 typedef void (*PJRT_DeviceAttributesDeleter)(PJRT_Device_Attributes* holder);
 typedef void (*PJRT_SerializedShapeDeleter)(const char* bytes);
 
-// --- enums
-// -----------------------------------------------------------------------------------------
+// --- enums ---------------------------------------------------------------------------------------
 typedef enum PJRT_Error_Code {
   PJRT_Error_Code_OK = 0,
   PJRT_Error_Code_CANCELLED = 1,
@@ -140,8 +138,7 @@ typedef enum PJRT_ProcessState {
   PJRT_ProcessState_kError = 4,
 } PJRT_ProcessState;
 
-// --- structs
-// ---------------------------------------------------------------------------------------
+// --- structs -------------------------------------------------------------------------------------
 #define PJRT_ABI_END(type, last) (offsetof(type, last) + sizeof(((type*)0)->last))
 
 // Member of a linked list of optional tables; each is valid only up to its own struct_size.
@@ -274,9 +271,8 @@ typedef struct PJRT_ExecuteOptions {
   size_t num_hlo_output_callbacks;
 } PJRT_ExecuteOptions;
 
-// --- callbacks
-// ------------------------------------------------------------------------------------- Owns
-// `error`; runs exactly once, on any thread.
+// --- callbacks -----------------------------------------------------------------------------------
+// Owns `error`; runs exactly once, on any thread.
 typedef void (*PJRT_Event_OnReadyCallback)(PJRT_Error* error, void* user_arg);
 typedef void (*PJRT_Error_PayloadVisitor)(const char* key, size_t key_size, const char* value,
                                           size_t value_size, void* user_arg);

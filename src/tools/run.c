@@ -50,8 +50,7 @@ typedef struct arguments {
   bool help;
 } arguments_t;
 
-// --- command line
-// --------------------------------------------------------------------------------------
+// --- command line --------------------------------------------------------------------------------
 static tpt_status_t parse_integer(const char* name, const char* text, int64_t minimum,
                                   int64_t* out) {
   char* end = NULL;
@@ -152,8 +151,7 @@ static tpt_status_t parse_arguments(int argc, char** argv, arguments_t* args) {
   return NULL;
 }
 
-// --- files
-// -----------------------------------------------------------------------------------------------
+// --- files ---------------------------------------------------------------------------------------
 static tpt_status_t read_text(const char* path, tpt_str_t* out) {
   FILE* file = fopen(path, "rb");
   if (!file) TPT_FAIL(TPT_NOT_FOUND, "cannot open %s: %s", path, strerror(errno));
@@ -185,8 +183,7 @@ static tpt_status_t find_vtpu(tpt_str_t* out) {
            folder);
 }
 
-// --- inputs
-// ----------------------------------------------------------------------------------------------
+// --- inputs --------------------------------------------------------------------------------------
 static uint64_t next_random(uint64_t* state) {  // splitmix64
   uint64_t z = *state += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
@@ -243,8 +240,7 @@ static tpt_status_t load_input(const char* path, const tpt_type_t* type, char* d
   return status;
 }
 
-// --- the run
-// ---------------------------------------------------------------------------------------------
+// --- the run -------------------------------------------------------------------------------------
 typedef struct run {
   tpt_graph_t* graph;
   tpt_client_t* client;
@@ -359,8 +355,7 @@ static tpt_status_t execute(run_t* run, const arguments_t* args) {
   return NULL;
 }
 
-// --- results
-// ---------------------------------------------------------------------------------------------
+// --- results -------------------------------------------------------------------------------------
 static void print_number(const tpt_number_t* number) {
   if (tpt_dtype_is_complex(number->dtype)) {
     printf("%.7g%+.7gi", number->f, number->im);
