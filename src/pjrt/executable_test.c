@@ -1,4 +1,4 @@
-#include <time.h>
+#include <pthread.h>
 
 #include "base/allocator.h"
 #include "pjrt/client.h"
@@ -220,6 +220,51 @@ static void test_run_takes_many_arguments(void) {
   tpt_client_release(client);
 }
 
+typedef struct worker {
+  tpt_executable_t* executable;
+  tpt_buffer_t* args[2];
+  int failures;
+} worker_t;
+
+static void* run_often(void* argument) {
+  worker_t* worker = argument;
+  tpt_run_params_t params = {.device = 0, .args = worker->args, .arg_count = 2};
+  for (int i = 0; i < 200; i++) {
+    tpt_buffer_t* result = NULL;
+    float back[4] = {0};
+    tpt_status_t status = tpt_executable_run(worker->executable, &params, &result);
+    if (!status) status = tpt_buffer_to_host(result, back, sizeof(back));
+    worker->failures += status != NULL || back[3] != 44;
+    tpt_status_release(status);
+    tpt_buffer_release(result);
+  }
+  return NULL;
+}
+
+static void test_threads_share_executable_and_arguments(void) {
+  enum { THREADS = 4 };
+  tpt_client_t* client = test_client();
+  tpt_executable_t* executable = client ? compile_add(client, 0) : NULL;
+  if (executable) {
+    worker_t workers[THREADS] = {
+        {executable, {test_buffer(client, 0, x_data, 4), test_buffer(client, 0, y_data, 4)}, 0}};
+    pthread_t threads[THREADS];
+    for (int i = 1; i < THREADS; i++)
+      workers[i] = workers[0];
+    for (int i = 0; i < THREADS; i++) {
+      CHECK(pthread_create(&threads[i], NULL, run_often, &workers[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+      pthread_join(threads[i], NULL);
+      CHECK_EQ(workers[i].failures, 0);
+    }
+    tpt_buffer_release(workers[0].args[0]);
+    tpt_buffer_release(workers[0].args[1]);
+  }
+  tpt_executable_release(executable);
+  tpt_client_release(client);
+}
+
 static void test_plan_is_text_on_vtpu_only(void) {
   tpt_client_t* client = test_client();
   tpt_executable_t* executable = client ? compile_add(client, 0) : NULL;
@@ -243,6 +288,7 @@ static void run_all(test_plugin_t plugin) {
   RUN_ON(plugin, test_compile_refuses_garbage);
   RUN_ON(plugin, test_serialized_executable_runs_again);
   RUN_ON(plugin, test_run_takes_many_arguments);
+  RUN_ON(plugin, test_threads_share_executable_and_arguments);
   RUN_ON(plugin, test_plan_is_text_on_vtpu_only);
 }
 
