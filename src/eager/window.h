@@ -64,6 +64,12 @@ TPT_MUST_USE tpt_status_t tpt_window_solve(const tpt_window_t* window, int64_t o
 int tpt_window_start_count(const tpt_window_t* window, tpt_solution_t solution);
 tpt_dtype_t tpt_window_start_dtype(const tpt_window_t* window);
 
+// The dtype a narrowed home is cut in: the window's, but u8 for bool, whose conversion would lose the
+// bytes around it.
+static inline tpt_dtype_t tpt_window_cell_dtype(const tpt_window_t* window) {
+  return window->type.dtype == TPT_PRED ? TPT_U8 : window->type.dtype;
+}
+
 // --- in a graph: window_read.c, window_write.c, recast.c -----------------------------------------------
 // The window's value (its dtype and sizes) out of the home's.
 tpt_value_t tpt_window_read(tpt_graph_t* graph, const tpt_window_t* window, tpt_solution_t solution,
