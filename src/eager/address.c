@@ -27,8 +27,8 @@ typedef union slot {
 typedef struct stripe {
   slot_t* slots;
   size_t capacity;
-  size_t used;       // slots ever handed out
-  uintptr_t free;    // as next_free; 0: none
+  size_t used;     // slots ever handed out
+  uintptr_t free;  // as next_free; 0: none
 } stripe_t;
 
 static struct {

@@ -9,8 +9,7 @@
 #include "tputorch/tensor.h"
 
 // An address with at least `size` bytes of its own that belongs to `storage` until released.
-TPT_MUST_USE tpt_status_t tpt_address_take(tpt_storage_t* storage, size_t size,
-                                           void** out_address);
+TPT_MUST_USE tpt_status_t tpt_address_take(tpt_storage_t* storage, size_t size, void** out_address);
 void tpt_address_release(void* address);  // NULL is legal
 // Bytes that the address has of its own (the power of two its slot is cut to).
 size_t tpt_address_room(const void* address);

@@ -34,8 +34,7 @@ static tpt_status_t dump_text(const tpt_device_t* device, const char* label) {
   snprintf(path, sizeof(path), "%s/tpu%d-%06llu-%s.mlir", device->dump, device->index,
            (unsigned long long)device->counters.compiles, label);
   FILE* file = fopen(path, "we");
-  if (!file)
-    TPT_FAIL(TPT_NOT_FOUND, "option dump: cannot write %s: %s", path, strerror(errno));
+  if (!file) TPT_FAIL(TPT_NOT_FOUND, "option dump: cannot write %s: %s", path, strerror(errno));
   bool is_written = fwrite(device->text.data, 1, device->text.size, file) == device->text.size;
   is_written &= fclose(file) == 0;
   if (!is_written) TPT_FAIL(TPT_DATA_LOSS, "option dump: %s was not written in full", path);
@@ -50,8 +49,8 @@ static tpt_status_t compile(tpt_build_t* b, const char* label, tpt_executable_t*
   TPT_TRY(tpt_str_status(&device->text));
   if (device->dump) TPT_TRY(dump_text(device, label));
   double start = seconds();
-  tpt_status_t status = tpt_client_compile(device->client, device->text.data, device->text.size,
-                                           out_executable);
+  tpt_status_t status =
+      tpt_client_compile(device->client, device->text.data, device->text.size, out_executable);
   device->counters.compile_seconds += seconds() - start;
   device->counters.compiles++;
   return tpt_status_note(status, "while compiling aten::%s", label);

@@ -11,7 +11,7 @@ typedef struct tpt_build_group {
   tpt_value_t original;  // its value before the call; NONE: not asked for yet
   tpt_value_t current;   // after the writes so far
   const tpt_home_t* home;
-  int32_t parameter;     // -1: the storage has no value (zeros)
+  int32_t parameter;  // -1: the storage has no value (zeros)
   bool is_written;
 } tpt_build_group_t;
 
@@ -29,7 +29,7 @@ typedef struct tpt_build {
   size_t operand_count, operand_capacity;
   tpt_output_t* outputs;
   uint32_t output_count, output_capacity;
-  tpt_value_t* results;       // of the program
+  tpt_value_t* results;  // of the program
   uint32_t result_count, result_capacity;
 } tpt_build_t;
 

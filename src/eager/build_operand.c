@@ -75,9 +75,8 @@ tpt_status_t tpt_build_starts(tpt_build_t* b, const tpt_use_t* use, tpt_value_t*
     tpt_value_t* start = &b->starts[use->first_start + (uint32_t)i];
     if (tpt_value_is_none(*start)) {
       tpt_type_t type = tpt_type_scalar(tpt_window_start_dtype(use->window));
-      tpt_operand_t operand = {.kind = TPT_OPERAND_START,
-                               .dtype = type.dtype,
-                               .index = use->first_start + (uint32_t)i};
+      tpt_operand_t operand = {
+          .kind = TPT_OPERAND_START, .dtype = type.dtype, .index = use->first_start + (uint32_t)i};
       TPT_TRY(tpt_build_parameter(b, &type, &operand, start));
     }
     out_starts[i] = *start;

@@ -72,8 +72,8 @@ static tpt_status_t add_plain(tpt_build_t* b, uint32_t number) {
   for (int i = 0; i < type.rank; i++)
     memory.dims[i] = type.dims[order.all[i]];
   TPT_TRY(tpt_home_typed(&b->device->homes, &memory, &output.home));
-  tpt_tensor_t whole = {.sizes = type.dims, .strides = output.strides, .rank = type.rank,
-                        .dtype = type.dtype};
+  tpt_tensor_t whole = {
+      .sizes = type.dims, .strides = output.strides, .rank = type.rank, .dtype = type.dtype};
   TPT_TRY(tpt_window_get(&b->device->windows, output.home, &whole, &output.window));
   if (order.count > 0) {
     tpt_value_t value =
@@ -91,8 +91,8 @@ static tpt_status_t write_rehomed(tpt_build_t* b, const tpt_use_t* use, tpt_valu
   tpt_build_group_t* group = &b->groups[use->group];
   const tpt_window_t* window;
   TPT_TRY(tpt_window_get(&b->device->windows, group->home, use->tensor, &window));
-  tpt_window_update_t write = {.solution = TPT_SOLUTION_WHOLE, .home = group->current,
-                               .update = update};
+  tpt_window_update_t write = {
+      .solution = TPT_SOLUTION_WHOLE, .home = group->current, .update = update};
   tpt_value_t start;
   if (!window->is_whole) {
     TPT_TRY(tpt_build_offset(b, use, &start));
@@ -118,8 +118,8 @@ static tpt_status_t write_use(tpt_build_t* b, const tpt_use_t* use, tpt_value_t 
   group->is_written = true;
   if (window->is_whole && group->home->type.dtype != window->type.dtype) {
     TPT_TRY(tpt_home_adopt(&b->device->homes, group->home->size, use->tensor, &group->home));
-    group->current = tpt_window_to_memory(b->graph, &window->type, window->strides, update,
-                                          &group->home->type);
+    group->current =
+        tpt_window_to_memory(b->graph, &window->type, window->strides, update, &group->home->type);
     return NULL;
   }
   if (window->home != group->home) return write_rehomed(b, use, update);
@@ -147,9 +147,10 @@ static bool can_cast(tpt_dtype_t from, tpt_dtype_t to) {
 // PyTorch's name of a dtype, as its messages print it.
 static const char* torch_name(tpt_dtype_t dtype) {
   static const char* const kNames[TPT_DTYPE_COUNT] = {
-      [TPT_PRED] = "Bool",  [TPT_S8] = "Char",      [TPT_S16] = "Short",    [TPT_S32] = "Int",
-      [TPT_S64] = "Long",   [TPT_U8] = "Byte",      [TPT_U16] = "UInt16",   [TPT_U32] = "UInt32",
-      [TPT_U64] = "UInt64", [TPT_F16] = "Half",     [TPT_F32] = "Float",    [TPT_F64] = "Double",
+      [TPT_PRED] = "Bool",     [TPT_S8] = "Char",          [TPT_S16] = "Short",
+      [TPT_S32] = "Int",       [TPT_S64] = "Long",         [TPT_U8] = "Byte",
+      [TPT_U16] = "UInt16",    [TPT_U32] = "UInt32",       [TPT_U64] = "UInt64",
+      [TPT_F16] = "Half",      [TPT_F32] = "Float",        [TPT_F64] = "Double",
       [TPT_BF16] = "BFloat16", [TPT_C64] = "ComplexFloat", [TPT_C128] = "ComplexDouble",
   };
   return dtype < TPT_DTYPE_COUNT && kNames[dtype] ? kNames[dtype] : "Undefined";

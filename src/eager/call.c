@@ -1,8 +1,9 @@
 // Owns the door for calls: key, entry, checks, launch, under the device's lock. Must not know how any
 // of them works. Invariant: value rules run on every call, hit or miss, before anything is changed.
+#include "eager/call.h"
+
 #include "aten/lower.h"
 #include "base/allocator.h"
-#include "eager/call.h"
 #include "eager/internal_op.h"
 
 // Results of this thread's last call.
@@ -21,7 +22,9 @@ static void free_thread_results(void* data) {
   *results = (thread_results_t){0};
 }
 
-static void make_thread_key(void) { pthread_key_create(&thread_key, free_thread_results); }
+static void make_thread_key(void) {
+  pthread_key_create(&thread_key, free_thread_results);
+}
 
 static tpt_status_t reserve_results(size_t count, tpt_result_t** out_results) {
   if (count > thread_results.capacity || !thread_results.items) {

@@ -46,7 +46,8 @@ static void test_zeros_without_value_read_as_zero(void) {
 }
 
 static void test_changing_numbers_compile_nothing(void) {
-  test_tensor_t a = test_f32(64, (float[64]){0}), b = test_f32(8, (float[]){1, 1, 1, 1, 1, 1, 1, 1});
+  test_tensor_t a = test_f32(64, (float[64]){0}),
+                b = test_f32(8, (float[]){1, 1, 1, 1, 1, 1, 1, 1});
   test_tensor_t part = a;
   part.sizes[0] = 8;
   for (int i = 0; i < 2; i++) {

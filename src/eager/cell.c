@@ -68,7 +68,9 @@ void tpt_cell_settle(tpt_cell_t* cell) {
   if (cell->refs == 0) destroy(cell);
 }
 
-void tpt_cell_clear(tpt_cell_t* cell) { unlink_suspect(cell); }
+void tpt_cell_clear(tpt_cell_t* cell) {
+  unlink_suspect(cell);
+}
 
 tpt_status_t tpt_site_note(const tpt_site_t* site, tpt_status_t take_status) {
   if (!take_status || !site->name) return take_status;

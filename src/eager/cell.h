@@ -4,8 +4,9 @@
 #ifndef TPUTORCH_EAGER_CELL_H_
 #define TPUTORCH_EAGER_CELL_H_
 
-#include "pjrt/client.h"
 #include "tputorch/op.h"
+
+#include "pjrt/client.h"
 
 typedef struct tpt_device tpt_device_t;
 
@@ -19,11 +20,11 @@ typedef struct tpt_site {
 typedef struct tpt_cell {
   tpt_buffer_t* buffer;  // owned
   tpt_device_t* device;
-  size_t size;           // bytes, as accounted
+  size_t size;  // bytes, as accounted
   int refs;
-  bool is_suspect;       // its value may turn out to be an error that nobody has looked for yet
-  bool is_reported;      // its error was told once
-  tpt_site_t site;       // the call to blame when it fails
+  bool is_suspect;   // its value may turn out to be an error that nobody has looked for yet
+  bool is_reported;  // its error was told once
+  tpt_site_t site;   // the call to blame when it fails
   struct tpt_cell* previous;  // the device's suspects
   struct tpt_cell* next;
 } tpt_cell_t;

@@ -42,10 +42,10 @@ static tpt_status_t copy_on_device(const tpt_tensor_t* dst, const tpt_tensor_t* 
 
 // What leaves the source device: a value, or host bytes, or nothing (zeros).
 typedef struct parcel {
-  tpt_cell_t* cell;     // one reference of the source device
-  tpt_type_t type;      // of the cell: the home's
-  void* bytes;          // owned
-  bool is_whole;        // the home is the source storage's own; strides are the tensor's
+  tpt_cell_t* cell;  // one reference of the source device
+  tpt_type_t type;   // of the cell: the home's
+  void* bytes;       // owned
+  bool is_whole;     // the home is the source storage's own; strides are the tensor's
   bool is_byte_window;
 } parcel_t;
 
@@ -106,9 +106,8 @@ static tpt_status_t deliver_locked(const tpt_tensor_t* dst, const tpt_tensor_t* 
   const tpt_window_t* window;
   int64_t dense[TPT_RANK_MAX];
   tpt_tensor_t source = *src;
-  tpt_status_t status =
-      take_buffer ? unpack_parcel(device, parcel, take_buffer, &staging)
-                  : zero_storage(device, src->storage->size, &staging);
+  tpt_status_t status = take_buffer ? unpack_parcel(device, parcel, take_buffer, &staging)
+                                    : zero_storage(device, src->storage->size, &staging);
   source.storage = staging;
   if (!status && take_buffer && !parcel->is_whole) {
     tpt_type_t type = tpt_type_make(src->dtype, src->rank, src->sizes);
@@ -136,8 +135,7 @@ static tpt_status_t copy_across(const tpt_tensor_t* dst, const tpt_tensor_t* src
   if (!status && parcel.bytes) {
     status = tpt_tensor_upload(dst, parcel.bytes);
   } else if (!status) {
-    if (parcel.cell)
-      status = tpt_buffer_copy_to_device(parcel.cell->buffer, to->index, &buffer);
+    if (parcel.cell) status = tpt_buffer_copy_to_device(parcel.cell->buffer, to->index, &buffer);
     tpt_device_lock(to);
     if (status) {
       status = tpt_memory_explain(to, parcel.cell->size, status);

@@ -5,11 +5,12 @@
 
 #include <pthread.h>
 
+#include "tputorch/runtime.h"
+
 #include "base/str.h"
 #include "eager/frame.h"
 #include "eager/scalar_cache.h"
 #include "eager/storage.h"
-#include "tputorch/runtime.h"
 
 struct tpt_generator {
   int device;
@@ -22,20 +23,20 @@ void tpt_generator_init(tpt_generator_t* generator, int device);
 
 struct tpt_device {
   int index;
-  tpt_client_t* client;         // shared by all devices of the process
-  bool returns_donations;       // a failed launch gives its donated buffers back (vtpu)
+  tpt_client_t* client;    // shared by all devices of the process
+  bool returns_donations;  // a failed launch gives its donated buffers back (vtpu)
   pthread_mutex_t lock;
-  uint64_t call;                // number of the call or copy in progress
+  uint64_t call;  // number of the call or copy in progress
   // interned things and compiled calls, for ever
   tpt_homes_t homes;
   tpt_table_t windows;
   tpt_table_t entries;
-  uint64_t* static_args;        // per row of the op table, then internal ops: numbers that are keys
+  uint64_t* static_args;  // per row of the op table, then internal ops: numbers that are keys
   // values
   tpt_scalar_cache_t* scalars;
-  tpt_storage_t* storages;      // all live ones
-  tpt_cell_t* suspects;         // cells whose failure nobody has looked for
-  tpt_generator_t* generator;   // the default one
+  tpt_storage_t* storages;     // all live ones
+  tpt_cell_t* suspects;        // cells whose failure nobody has looked for
+  tpt_generator_t* generator;  // the default one
   // reports
   tpt_device_memory_t memory;
   tpt_counters_t counters;
@@ -44,7 +45,7 @@ struct tpt_device {
   tpt_graph_t* graph;
   tpt_arena_t arena;
   tpt_str_t text;
-  const char* dump;             // (optional) folder for program texts; the options' own
+  const char* dump;  // (optional) folder for program texts; the options' own
 };
 
 // The device, the runtime open. Errors: no plugin, a forked child, no such device.
@@ -57,8 +58,12 @@ TPT_MUST_USE tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* cl
 void tpt_device_deinit(tpt_device_t* device);
 // Waits for every live value; the first failure that nobody has been told. Device not locked.
 TPT_MUST_USE tpt_status_t tpt_device_wait(tpt_device_t* device);
-static inline void tpt_device_lock(tpt_device_t* device) { pthread_mutex_lock(&device->lock); }
-static inline void tpt_device_unlock(tpt_device_t* device) { pthread_mutex_unlock(&device->lock); }
+static inline void tpt_device_lock(tpt_device_t* device) {
+  pthread_mutex_lock(&device->lock);
+}
+static inline void tpt_device_unlock(tpt_device_t* device) {
+  pthread_mutex_unlock(&device->lock);
+}
 
 // Accounting (memory.c): a buffer of a storage came, went.
 void tpt_memory_add(tpt_device_t* device, size_t size);

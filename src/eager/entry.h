@@ -6,12 +6,12 @@
 #include "eager/device.h"
 
 typedef enum tpt_operand_kind {
-  TPT_OPERAND_HOME,      // the value of storage group `index`
-  TPT_OPERAND_START,     // frame->starts[index]
-  TPT_OPERAND_OFFSET,    // the offset of use `index`
-  TPT_OPERAND_SCALAR,    // a number of argument `arg`
+  TPT_OPERAND_HOME,    // the value of storage group `index`
+  TPT_OPERAND_START,   // frame->starts[index]
+  TPT_OPERAND_OFFSET,  // the offset of use `index`
+  TPT_OPERAND_SCALAR,  // a number of argument `arg`
   TPT_OPERAND_SEED,
-  TPT_OPERAND_COUNTER,   // the generator's offset
+  TPT_OPERAND_COUNTER,  // the generator's offset
 } tpt_operand_kind_t;
 
 typedef struct tpt_operand {
@@ -29,8 +29,8 @@ typedef struct tpt_output {
   int32_t group;   // written storage, -1: a plain result
   bool is_undefined;
   const tpt_home_t* home;
-  const tpt_window_t* window;       // (plain) the whole of its storage
-  int64_t strides[TPT_RANK_MAX];    // (plain)
+  const tpt_window_t* window;     // (plain) the whole of its storage
+  int64_t strides[TPT_RANK_MAX];  // (plain)
 } tpt_output_t;
 
 typedef struct tpt_donation {

@@ -38,9 +38,8 @@ typedef struct tpt_frame {
 TPT_MUST_USE tpt_status_t tpt_frame_grow(void** inout_data, size_t* inout_capacity, size_t count,
                                          size_t element_size);
 // Makes room for `count` elements in one of the arrays.
-TPT_MUST_USE static inline tpt_status_t tpt_frame_reserve(void** inout_data,
-                                                          size_t* inout_capacity, size_t count,
-                                                          size_t element_size) {
+TPT_MUST_USE static inline tpt_status_t tpt_frame_reserve(void** inout_data, size_t* inout_capacity,
+                                                          size_t count, size_t element_size) {
   if (__builtin_expect(count <= *inout_capacity, 1)) return NULL;
   return tpt_frame_grow(inout_data, inout_capacity, count, element_size);
 }

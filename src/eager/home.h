@@ -3,8 +3,9 @@
 #ifndef TPUTORCH_EAGER_HOME_H_
 #define TPUTORCH_EAGER_HOME_H_
 
-#include "eager/table.h"
 #include "tputorch/tensor.h"
+
+#include "eager/table.h"
 
 typedef struct tpt_home {
   uint32_t id;

@@ -6,17 +6,21 @@ static tpt_status_t lower_copy(tpt_lower_t* l) {
   tpt_value_t value = tpt_lower_value_as(l, 1, self->dtype);
   const tpt_type_t* type = tpt_graph_type(l->graph, value);
   for (int i = 1; i <= type->rank; i++) {
-    int64_t from = type->dims[type->rank - i], to = i <= self->rank ? self->sizes[self->rank - i] : 1;
+    int64_t from = type->dims[type->rank - i],
+            to = i <= self->rank ? self->sizes[self->rank - i] : 1;
     if (from != to && (from != 1 || i > self->rank))
-      TPT_FAIL(TPT_INVALID_ARGUMENT,
-               "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
-               "dimension %d",
-               (long long)to, (long long)from, self->rank >= i ? self->rank - i : 0);
+      TPT_FAIL(
+          TPT_INVALID_ARGUMENT,
+          "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton "
+          "dimension %d",
+          (long long)to, (long long)from, self->rank >= i ? self->rank - i : 0);
   }
   return tpt_lower_result(l, tpt_hlo_broadcast_to(l->graph, value, self->rank, self->sizes));
 }
 
-static tpt_status_t lower_read(tpt_lower_t* l) { return tpt_lower_result(l, tpt_lower_value(l, 0)); }
+static tpt_status_t lower_read(tpt_lower_t* l) {
+  return tpt_lower_result(l, tpt_lower_value(l, 0));
+}
 
 static const tpt_op_t kOps[TPT_INTERNAL_OP_COUNT] = {
     [TPT_INTERNAL_COPY] = {.id = "COPY", .lower = lower_copy, .strides = TPT_STRIDES_CONTIGUOUS},
@@ -27,7 +31,9 @@ static const char* const kLabels[TPT_INTERNAL_OP_COUNT] = {
     [TPT_INTERNAL_READ] = "_to_copy",
 };
 
-const tpt_op_t* tpt_internal_op(tpt_internal_op_t op) { return &kOps[op]; }
+const tpt_op_t* tpt_internal_op(tpt_internal_op_t op) {
+  return &kOps[op];
+}
 
 bool tpt_op_is_internal(const tpt_op_t* op) {
   return op >= kOps && op < kOps + TPT_INTERNAL_OP_COUNT;

@@ -63,11 +63,13 @@ static tpt_status_t add_device_tensor(key_maker_t* key, const tpt_tensor_t* tens
   tpt_frame_t* frame = key->frame;
   tpt_storage_t* storage = tensor->storage;
   if (__builtin_expect(!storage || storage->device != key->device, 0)) {
-    if (!storage) TPT_FAIL(TPT_INVALID_ARGUMENT, "argument %d is a tensor without storage", key->arg);
-    TPT_FAIL(TPT_INVALID_ARGUMENT,
-             "Expected all tensors to be on the same device, but found at least two devices, tpu:%d "
-             "and tpu:%d!",
-             key->device->index, storage->device->index);
+    if (!storage)
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "argument %d is a tensor without storage", key->arg);
+    TPT_FAIL(
+        TPT_INVALID_ARGUMENT,
+        "Expected all tensors to be on the same device, but found at least two devices, tpu:%d "
+        "and tpu:%d!",
+        key->device->index, storage->device->index);
   }
   TPT_TRY(tpt_storage_settle(storage, tensor));
   TPT_TRY(tpt_frame_reserve((void**)&frame->uses, &frame->use_capacity, frame->use_count + 1,
@@ -176,14 +178,11 @@ static tpt_status_t add_string(key_maker_t* key, const tpt_arg_t* arg) {
 }
 
 static const add_fn_t kAdds[] = {
-    [TPT_ARG_NONE] = add_none,       [TPT_ARG_TENSOR] = add_tensor,
-    [TPT_ARG_TENSORS] = add_tensors, [TPT_ARG_SCALAR] = add_scalar,
-    [TPT_ARG_SCALARS] = add_scalars, [TPT_ARG_FLOAT] = add_scalar,
-    [TPT_ARG_INT] = add_int,         [TPT_ARG_BOOL] = add_int,
-    [TPT_ARG_DTYPE] = add_int,       [TPT_ARG_INTS] = add_ints,
-    [TPT_ARG_FLOATS] = add_floats,   [TPT_ARG_BOOLS] = add_ints,
-    [TPT_ARG_STRING] = add_string,   [TPT_ARG_DEVICE] = add_int,
-    [TPT_ARG_GENERATOR] = add_none,
+    [TPT_ARG_NONE] = add_none,     [TPT_ARG_TENSOR] = add_tensor,   [TPT_ARG_TENSORS] = add_tensors,
+    [TPT_ARG_SCALAR] = add_scalar, [TPT_ARG_SCALARS] = add_scalars, [TPT_ARG_FLOAT] = add_scalar,
+    [TPT_ARG_INT] = add_int,       [TPT_ARG_BOOL] = add_int,        [TPT_ARG_DTYPE] = add_int,
+    [TPT_ARG_INTS] = add_ints,     [TPT_ARG_FLOATS] = add_floats,   [TPT_ARG_BOOLS] = add_ints,
+    [TPT_ARG_STRING] = add_string, [TPT_ARG_DEVICE] = add_int,      [TPT_ARG_GENERATOR] = add_none,
 };
 
 uint64_t tpt_frame_hash(const tpt_frame_t* frame) {

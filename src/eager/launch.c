@@ -12,11 +12,11 @@ typedef struct launch {
   const tpt_call_t* call;
   const tpt_entry_t* entry;
   tpt_generator_t* generator;
-  tpt_cell_t** cells;      // one per output; NULL where there is no value
-  tpt_result_t* results;   // plain ones
-  int keep_count;          // in frame->keep
+  tpt_cell_t** cells;     // one per output; NULL where there is no value
+  tpt_result_t* results;  // plain ones
+  int keep_count;         // in frame->keep
   tpt_site_t site;
-  bool is_suspect;         // an operand's value may yet turn out to be an error
+  bool is_suspect;  // an operand's value may yet turn out to be an error
 } launch_t;
 
 // --- operands --------------------------------------------------------------------------------------------
@@ -26,18 +26,18 @@ static tpt_number_t number_of(const tpt_call_t* call, const tpt_operand_t* opera
   tpt_number_t number = {.dtype = TPT_F64};
   if (operand->is_tensor) return arg->tensors[operand->item].number;
   switch (arg->kind) {
-    case TPT_ARG_SCALARS:
-      return arg->numbers[operand->item];
-    case TPT_ARG_FLOATS:
-      number.f = arg->floats[operand->item];
-      return number;
-    case TPT_ARG_INTS:
-    case TPT_ARG_BOOLS:
-      number.dtype = TPT_S64;
-      number.i = arg->ints[operand->item];
-      return number;
-    default:
-      return arg->number;
+  case TPT_ARG_SCALARS:
+    return arg->numbers[operand->item];
+  case TPT_ARG_FLOATS:
+    number.f = arg->floats[operand->item];
+    return number;
+  case TPT_ARG_INTS:
+  case TPT_ARG_BOOLS:
+    number.dtype = TPT_S64;
+    number.i = arg->ints[operand->item];
+    return number;
+  default:
+    return arg->number;
   }
 }
 
@@ -70,19 +70,19 @@ static tpt_status_t gather_operand(launch_t* l, const tpt_operand_t* operand,
                                    tpt_buffer_t** out_buffer) {
   const tpt_frame_t* frame = &l->device->frame;
   switch (operand->kind) {
-    case TPT_OPERAND_HOME:
-      return home_operand(l, operand->index, out_buffer);
-    case TPT_OPERAND_START:
-      return integer_operand(l, operand->dtype, frame->starts[operand->index], out_buffer);
-    case TPT_OPERAND_OFFSET:
-      return integer_operand(l, operand->dtype, frame->uses[operand->index].tensor->offset,
-                             out_buffer);
-    case TPT_OPERAND_SEED:
-      return integer_operand(l, TPT_U64, (int64_t)l->generator->seed, out_buffer);
-    case TPT_OPERAND_COUNTER:
-      return integer_operand(l, TPT_U64, (int64_t)l->generator->offset, out_buffer);
-    case TPT_OPERAND_SCALAR:
-      break;
+  case TPT_OPERAND_HOME:
+    return home_operand(l, operand->index, out_buffer);
+  case TPT_OPERAND_START:
+    return integer_operand(l, operand->dtype, frame->starts[operand->index], out_buffer);
+  case TPT_OPERAND_OFFSET:
+    return integer_operand(l, operand->dtype, frame->uses[operand->index].tensor->offset,
+                           out_buffer);
+  case TPT_OPERAND_SEED:
+    return integer_operand(l, TPT_U64, (int64_t)l->generator->seed, out_buffer);
+  case TPT_OPERAND_COUNTER:
+    return integer_operand(l, TPT_U64, (int64_t)l->generator->offset, out_buffer);
+  case TPT_OPERAND_SCALAR:
+    break;
   }
   uint64_t element[2] = {0, 0};
   tpt_number_t number = number_of(l->call, operand);
@@ -109,8 +109,8 @@ static tpt_status_t prepare_outputs(launch_t* l) {
   for (uint32_t i = 0; i < l->entry->output_count; i++) {
     const tpt_output_t* output = &l->entry->outputs[i];
     if (output->group < 0 && !output->is_undefined)
-      TPT_TRY(tpt_storage_make(l->device, output->home->size, output->home,
-                               &l->results[i].storage));
+      TPT_TRY(
+          tpt_storage_make(l->device, output->home->size, output->home, &l->results[i].storage));
     if (output->shared >= 0) {
       tpt_cell_t* cell = frame->groups[output->shared]->cell;
       if (__builtin_expect(cell->is_suspect | cell->is_reported, 0))
@@ -134,8 +134,8 @@ static void undo(launch_t* l) {
 static tpt_status_t choose_donations(launch_t* l) {
   tpt_frame_t* frame = &l->device->frame;
   const tpt_entry_t* entry = l->entry;
-  bool must_survive = !l->device->returns_donations &&
-                      (entry->is_checked || l->is_suspect || tpt_blocking_get());
+  bool must_survive =
+      !l->device->returns_donations && (entry->is_checked || l->is_suspect || tpt_blocking_get());
   TPT_TRY(tpt_frame_reserve((void**)&frame->keep, &frame->keep_capacity, entry->donation_count,
                             sizeof(*frame->keep)));
   for (uint32_t i = 0; i < entry->donation_count; i++) {
@@ -248,7 +248,10 @@ static void fill_results(launch_t* l) {
 tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry,
                               tpt_result_t* results) {
   tpt_frame_t* frame = &device->frame;
-  launch_t l = {.device = device, .call = call, .entry = entry, .results = results,
+  launch_t l = {.device = device,
+                .call = call,
+                .entry = entry,
+                .results = results,
                 .generator = call->generator ? call->generator : device->generator,
                 .site = {entry->label, call->file, call->line}};
   TPT_TRY(tpt_frame_reserve((void**)&frame->cells, &frame->cell_capacity, entry->output_count,

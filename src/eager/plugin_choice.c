@@ -61,8 +61,9 @@ static tpt_plugin_kind_t kind_of_path(const char* path) {
 static tpt_status_t choose_vtpu(const char* folder, tpt_plugin_choice_t* out_choice) {
   out_choice->kind = TPT_PLUGIN_VTPU;
   if (!folder)
-    TPT_FAIL(TPT_NOT_FOUND,
-             "the folder of libvtpu.so is not set; import tputorch, or say plugin=/path/to/plugin.so");
+    TPT_FAIL(
+        TPT_NOT_FOUND,
+        "the folder of libvtpu.so is not set; import tputorch, or say plugin=/path/to/plugin.so");
   if (!join(out_choice->path, sizeof(out_choice->path), folder, "libvtpu.so"))
     TPT_FAIL(TPT_NOT_FOUND, "the virtual TPU is missing: no file %s/libvtpu.so; reinstall tputorch",
              folder);

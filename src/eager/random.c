@@ -3,7 +3,8 @@
 #include "base/allocator.h"
 #include "eager/device.h"
 
-static const uint64_t kDefaultSeed = 67280421310721u;  // PyTorch's c10::detail::default_rng_seed_val
+static const uint64_t kDefaultSeed =
+    67280421310721u;  // PyTorch's c10::detail::default_rng_seed_val
 
 void tpt_generator_init(tpt_generator_t* generator, int device) {
   generator->device = device;
@@ -18,7 +19,9 @@ tpt_status_t tpt_generator_create(int device, tpt_generator_t** out_generator) {
   return NULL;
 }
 
-void tpt_generator_release(tpt_generator_t* take_generator) { tpt_free(take_generator); }
+void tpt_generator_release(tpt_generator_t* take_generator) {
+  tpt_free(take_generator);
+}
 
 void tpt_generator_set(tpt_generator_t* generator, uint64_t seed, uint64_t offset) {
   tpt_device_t* device = tpt_device_peek(generator->device);
@@ -28,8 +31,7 @@ void tpt_generator_set(tpt_generator_t* generator, uint64_t seed, uint64_t offse
   if (device) tpt_device_unlock(device);
 }
 
-void tpt_generator_get(const tpt_generator_t* generator, uint64_t* out_seed,
-                       uint64_t* out_offset) {
+void tpt_generator_get(const tpt_generator_t* generator, uint64_t* out_seed, uint64_t* out_offset) {
   tpt_device_t* device = tpt_device_peek(generator->device);
   if (device) tpt_device_lock(device);
   *out_seed = generator->seed;

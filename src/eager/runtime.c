@@ -25,7 +25,7 @@ static struct {
   tpt_client_t* client;
   char plugin_path[1024];
   tpt_device_t* devices;
-  int closed_count;            // devices counted without opening; -1: not counted yet
+  int closed_count;  // devices counted without opening; -1: not counted yet
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER, .closed_count = -1};
 
 static atomic_int open_count;  // devices, once open
@@ -183,8 +183,8 @@ static tpt_status_t create_client(tpt_client_t** out_client) {
   TPT_TRY(tpt_plugin_load(choice.path, &plugin));
   int count = tpt_plugin_create_options(&choice, &runtime.options, values);
   tpt_status_t status = tpt_client_create(plugin, values, count, out_client);
-  bool is_refused = choice.kind == TPT_PLUGIN_XLA_CPU &&
-                    tpt_status_code(status) == TPT_INVALID_ARGUMENT;
+  bool is_refused =
+      choice.kind == TPT_PLUGIN_XLA_CPU && tpt_status_code(status) == TPT_INVALID_ARGUMENT;
   if (!is_refused) return status;
   tpt_status_release(status);  // the name said "cpu", but the plugin knows no such option
   return tpt_client_create(plugin, NULL, 0, out_client);
@@ -222,8 +222,12 @@ tpt_status_t tpt_runtime_open(void) {
   return status;
 }
 
-bool tpt_runtime_is_open(void) { return atomic_load(&open_count) > 0; }
-bool tpt_runtime_is_bad_fork(void) { return atomic_load(&is_bad_fork); }
+bool tpt_runtime_is_open(void) {
+  return atomic_load(&open_count) > 0;
+}
+bool tpt_runtime_is_bad_fork(void) {
+  return atomic_load(&is_bad_fork);
+}
 
 // Devices of a plugin that is not open. Lock held.
 static int count_closed(void) {
@@ -258,8 +262,8 @@ tpt_status_t tpt_device_get(int index, tpt_device_t** out_device) {
   TPT_TRY(tpt_runtime_open());
   int count = atomic_load_explicit(&open_count, memory_order_relaxed);
   if (__builtin_expect(index < 0 || index >= count, 0))
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "device tpu:%d does not exist; this process has %d (option devices)",
-             index, count);
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "device tpu:%d does not exist; this process has %d (option devices)", index, count);
   *out_device = &runtime.devices[index];
   return NULL;
 }

@@ -124,11 +124,17 @@ void tpt_storage_release(tpt_storage_t* storage) {
   tpt_device_unlock(device);
 }
 
-void* tpt_storage_address(const tpt_storage_t* storage) { return storage->address; }
+void* tpt_storage_address(const tpt_storage_t* storage) {
+  return storage->address;
+}
 
 tpt_storage_t* tpt_storage_find(const void* address, size_t* out_offset) {
   return tpt_address_find(address, out_offset);
 }
 
-int tpt_storage_device(const tpt_storage_t* storage) { return storage->device->index; }
-size_t tpt_storage_size(const tpt_storage_t* storage) { return storage->size; }
+int tpt_storage_device(const tpt_storage_t* storage) {
+  return storage->device->index;
+}
+size_t tpt_storage_size(const tpt_storage_t* storage) {
+  return storage->size;
+}

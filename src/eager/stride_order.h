@@ -8,9 +8,9 @@ typedef struct tpt_order {
   int all[TPT_RANK_MAX];   // every dimension, largest stride first, ties and size-1 dims in place
   int core[TPT_RANK_MAX];  // those of more than one element and stride > 0
   int core_count;
-  bool is_dense;           // the elements fill one gap-free range, each once
-  bool is_expanded;        // a dimension of more than one element has stride 0
-  int64_t count;           // elements
+  bool is_dense;     // the elements fill one gap-free range, each once
+  bool is_expanded;  // a dimension of more than one element has stride 0
+  int64_t count;     // elements
 } tpt_order_t;
 
 // strides must not be negative and the counts must not overflow.

@@ -3,10 +3,10 @@
 #include "eager/strided_copy.h"
 
 typedef struct walk {
-  int rank;                        // outer dimensions
+  int rank;  // outer dimensions
   int64_t sizes[TPT_RANK_MAX];
-  int64_t strides[TPT_RANK_MAX];   // bytes of the flat side
-  size_t run_size;                 // bytes that are neighbours on both sides
+  int64_t strides[TPT_RANK_MAX];  // bytes of the flat side
+  size_t run_size;                // bytes that are neighbours on both sides
   bool is_empty;
 } walk_t;
 
@@ -29,11 +29,20 @@ static walk_t plan(const tpt_tensor_t* window) {
 
 static inline void copy_run(void* to, const void* from, size_t size) {
   switch (size) {
-    case 1: memcpy(to, from, 1); return;
-    case 2: memcpy(to, from, 2); return;
-    case 4: memcpy(to, from, 4); return;
-    case 8: memcpy(to, from, 8); return;
-    default: memcpy(to, from, size);
+  case 1:
+    memcpy(to, from, 1);
+    return;
+  case 2:
+    memcpy(to, from, 2);
+    return;
+  case 4:
+    memcpy(to, from, 4);
+    return;
+  case 8:
+    memcpy(to, from, 8);
+    return;
+  default:
+    memcpy(to, from, size);
   }
 }
 
@@ -57,7 +66,8 @@ static char* walk_dim(const walk_t* walk, int dim, char* flat, char* dense, bool
 static void copy(const tpt_tensor_t* window, char* flat, char* dense, bool is_pack) {
   walk_t walk = plan(window);
   if (walk.is_empty) return;
-  walk_dim(&walk, 0, flat + window->offset * (int64_t)tpt_dtype_size(window->dtype), dense, is_pack);
+  walk_dim(&walk, 0, flat + window->offset * (int64_t)tpt_dtype_size(window->dtype), dense,
+           is_pack);
 }
 
 void tpt_strided_pack(const tpt_tensor_t* window, const void* flat, void* out_dense) {

@@ -9,9 +9,9 @@
 #include "tputorch/status.h"
 
 typedef struct tpt_table {
-  void** items;      // NULL: a free slot
+  void** items;  // NULL: a free slot
   uint64_t* hashes;
-  size_t capacity;   // zero or a power of two
+  size_t capacity;  // zero or a power of two
   size_t count;
 } tpt_table_t;
 

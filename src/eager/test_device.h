@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tputorch/runtime.h"
+
 #include "base/check.h"
 #include "base/options.h"
-#include "tputorch/runtime.h"
 
 #ifndef TPUTORCH_TEST_PLUGIN
 #define TPUTORCH_TEST_PLUGIN ""
+#endif
+#ifndef TPUTORCH_TEST_XLA_CPU
+#define TPUTORCH_TEST_XLA_CPU ""
 #endif
 
 // Our virtual TPU, or XLA:CPU when TPUTORCH_TEST_EAGER=xla or vtpu is not built. False: neither exists.

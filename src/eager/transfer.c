@@ -1,6 +1,8 @@
 // Owns the way between host memory and windows. Must not know ops beyond the runtime's own. Invariant:
 // a storage's bytes on the host are its home's dense row-major data, so any window of any dtype can be
 // cut out of them without knowing the home.
+#include "eager/transfer.h"
+
 #include <string.h>
 
 #include "base/allocator.h"
@@ -8,7 +10,6 @@
 #include "eager/internal_op.h"
 #include "eager/stride_order.h"
 #include "eager/strided_copy.h"
-#include "eager/transfer.h"
 
 // Below this a whole storage is fetched rather than a program run for a part of it.
 enum { SMALL_STORAGE = 65536 };
@@ -152,10 +153,10 @@ tpt_status_t tpt_read_locked(const tpt_tensor_t* tensor, const tpt_home_t** out_
 
 // A read that has left the lock: the value, and how the wanted elements lie in it.
 typedef struct download {
-  tpt_cell_t* cell;      // NULL: nothing is left to fetch
+  tpt_cell_t* cell;  // NULL: nothing is left to fetch
   size_t cell_size;
-  bool is_direct;        // the value's bytes are the result
-  tpt_tensor_t tensor;   // else: the window to cut out
+  bool is_direct;       // the value's bytes are the result
+  tpt_tensor_t tensor;  // else: the window to cut out
 } download_t;
 
 static tpt_status_t begin_download(const tpt_tensor_t* tensor, void* data, download_t* out) {

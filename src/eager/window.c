@@ -272,7 +272,8 @@ static bool is_partial(const tpt_grid_t* grid, int dim) {
 }
 
 // Starts of the box at `offset`, or false when it would run over an edge of the grid.
-static bool box_starts(const tpt_grid_t* grid, int64_t offset, int64_t* out_starts, int* out_count) {
+static bool box_starts(const tpt_grid_t* grid, int64_t offset, int64_t* out_starts,
+                       int* out_count) {
   int64_t at[TPT_RANK_MAX];
   for (int i = grid->rank - 1; i >= 0; i--) {
     at[i] = offset % grid->dims[i];

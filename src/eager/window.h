@@ -34,14 +34,14 @@ typedef struct tpt_grid {
 typedef struct tpt_window {
   uint32_t id;
   const tpt_home_t* home;
-  tpt_type_t type;                 // dtype and sizes
-  int64_t strides[TPT_RANK_MAX];   // normalised
-  int64_t span;                    // elements from the first to the last, both included; 0: empty
-  int64_t limit;                   // elements of this dtype that fit the storage
+  tpt_type_t type;                // dtype and sizes
+  int64_t strides[TPT_RANK_MAX];  // normalised
+  int64_t span;                   // elements from the first to the last, both included; 0: empty
+  int64_t limit;                  // elements of this dtype that fit the storage
   tpt_recast_t recast;
-  tpt_type_t cells;                // the home as elements of this dtype (wide: flat and padded)
+  tpt_type_t cells;  // the home as elements of this dtype (wide: flat and padded)
   bool is_whole;
-  bool is_expanded;                // an element appears more than once (stride 0)
+  bool is_expanded;  // an element appears more than once (stride 0)
   bool is_contiguous;
   bool has_box, has_flat;
   tpt_grid_t box, flat;

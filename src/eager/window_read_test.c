@@ -11,7 +11,9 @@ static uint64_t next_random(void) {
   return random_state;
 }
 
-static int64_t random_below(int64_t limit) { return (int64_t)(next_random() % (uint64_t)limit); }
+static int64_t random_below(int64_t limit) {
+  return (int64_t)(next_random() % (uint64_t)limit);
+}
 
 // Bytes that make neither NaN nor subnormal in any float type.
 static void fill_random(unsigned char* data, size_t size, tpt_dtype_t dtype) {
@@ -25,8 +27,8 @@ typedef struct model {
   size_t size;
 } model_t;
 
-static const tpt_dtype_t kDtypes[] = {TPT_F32, TPT_S32, TPT_U8,  TPT_PRED, TPT_S64,
-                                      TPT_BF16, TPT_F64, TPT_C64, TPT_S16, TPT_C128};
+static const tpt_dtype_t kDtypes[] = {TPT_F32,  TPT_S32, TPT_U8,  TPT_PRED, TPT_S64,
+                                      TPT_BF16, TPT_F64, TPT_C64, TPT_S16,  TPT_C128};
 
 // A random window inside the storage. kind 0: like slicing a row-major tensor; 1: any strides.
 static test_tensor_t random_window(const model_t* m, tpt_dtype_t dtype, bool is_expandable) {
@@ -163,7 +165,9 @@ static void run_chain(tpt_dtype_t dtype, int rank, const int64_t* sizes, int ste
   test_release(&home);
 }
 
-static int chain_steps(void) { return test_is_vtpu() ? 60 : 10; }
+static int chain_steps(void) {
+  return test_is_vtpu() ? 60 : 10;
+}
 
 static void test_f32_matrix_agrees_with_bytes(void) {
   run_chain(TPT_F32, 2, (int64_t[]){12, 20}, chain_steps());

@@ -39,8 +39,8 @@ static tpt_value_t merge(tpt_graph_t* g, tpt_value_t old, tpt_value_t update,
   int64_t low[TPT_RANK_MAX] = {0};
   tpt_type_t type = *tpt_graph_type(g, update);
   tpt_type_t mask_type = tpt_type_make(TPT_PRED, type.rank, type.dims);
-  tpt_value_t wide = tpt_hlo_pad(g, update, zero_of(g, type.dtype), low, spread->high,
-                                 spread->interior);
+  tpt_value_t wide =
+      tpt_hlo_pad(g, update, zero_of(g, type.dtype), low, spread->high, spread->interior);
   tpt_value_t mask = tpt_hlo_pad(g, tpt_hlo_splat_i64(g, &mask_type, 1), zero_of(g, TPT_PRED), low,
                                  spread->high, spread->interior);
   return tpt_hlo_select(g, mask, wide, old);
