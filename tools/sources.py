@@ -42,13 +42,13 @@ def name(path: Path) -> str:
 
 
 def is_test(path: Path) -> bool:
-    """True for what never ships: tests, benches, fuzzers and the headers that only they include."""
+    """True for what never ships: tests, benches, probes and the headers that only they include."""
     return _is_test_name(path) or path in _test_headers()
 
 
 def _is_test_name(path: Path) -> bool:
     return (
-        bool(re.search(r"_(test|bench|fuzz)$", path.stem))
+        bool(re.search(r"_(test|bench|fuzz|probe)$", path.stem))
         or "tests" in path.relative_to(ROOT).parts
     )
 
