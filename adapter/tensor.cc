@@ -3,6 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/ops/_conj_physical.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/all.h>
 #include <ATen/ops/as_strided_native.h>
@@ -10,6 +11,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/eq.h>
 #include <ATen/ops/is_set_to_native.h>
+#include <ATen/ops/neg.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_as_complex_native.h>
 #include <ATen/ops/view_as_real_native.h>
@@ -180,20 +182,27 @@ void upload(const at::Tensor& src, const at::Tensor& dst) {
   check(tpt_tensor_upload(&window, host.const_data_ptr()));
 }
 
+// The value that a lazily conjugated or negated device tensor stands for, computed by rows: resolve_conj
+// would copy, and copying is what asks for this.
+at::Tensor without_lazy_bits(const at::Tensor& tensor) {
+  bool conj = tensor.is_conj(), neg = tensor.is_neg();
+  if (!conj && !neg) return tensor;
+  if (tensor.device().type() != kTpu) return tensor.resolve_conj().resolve_neg();
+  at::Tensor value = conj ? tensor.conj() : tensor;
+  if (neg) value = value._neg_view();
+  if (conj) value = at::_conj_physical(value);
+  return neg ? at::neg(value) : value;
+}
+
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
-  // Only here are conjugate and negative bits seen by a kernel of ours (registered as fallthrough):
-  // they are taken off before bytes move, and a lazy destination is written through a plain copy.
-  at::Tensor src = self.resolve_conj().resolve_neg();
   if (dst.is_conj() || dst.is_neg()) {
-    at::Tensor value = src.to(dst.device(), dst.scalar_type());
-    if (dst.is_conj()) value = value.conj().resolve_conj();
-    if (dst.is_neg()) value = value.neg();
-    at::Tensor plain = dst;
-    if (dst.is_conj()) plain = plain.conj();
-    if (plain.is_neg()) plain = plain._neg_view();
+    at::Tensor plain = dst, value = self;
+    if (dst.is_conj()) plain = plain.conj(), value = value.conj();
+    if (dst.is_neg()) plain = plain._neg_view(), value = value._neg_view();
     plain.copy_(value);
     return dst;
   }
+  at::Tensor src = without_lazy_bits(self);
   bool from = src.device().type() == kTpu, to = dst.device().type() == kTpu;
   if (from && to) {
     tpt_tensor_t target = window_of(dst), source = window_of(src);
