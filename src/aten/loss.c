@@ -49,6 +49,26 @@ static tpt_v chain(tpt_lower_t* l, const pair_t* p, tpt_v slope) {
   return tpt_hlo_convert(g, tpt_mul(g, slope, grad), p->dtype);
 }
 
+// A result laid out like argument `arg`.
+static tpt_status_t give_like(tpt_lower_t* l, int arg, tpt_v x) {
+  int64_t strides[TPT_RANK_MAX] = {0};
+  const tpt_tensor_t* like = tpt_lower_tensor(l, arg);
+  if (!(like->flags & TPT_TENSOR_HOST)) tpt_strides_like(like, strides);
+  return tpt_lower_result_strides(l, x, strides);
+}
+
+// The target may broadcast to the input, not the other way round.
+static tpt_status_t check_fits(const tpt_lower_t* l, int self, const pair_t* p) {
+  const tpt_tensor_t* x = tpt_lower_tensor(l, self);
+  const tpt_type_t* type = tpt_graph_type(l->graph, p->x);
+  bool fits = x->flags & TPT_TENSOR_HOST ? type->rank == 0 : x->rank == type->rank;
+  for (int d = 0; fits && d < type->rank; d++)
+    fits = x->sizes[d] == type->dims[d];
+  if (fits) return NULL;
+  TPT_FAIL(TPT_INVALID_ARGUMENT,
+           "output with the input's shape doesn't match the broadcast shape of input and target");
+}
+
 // --- distances -----------------------------------------------------------------------------------------
 
 tpt_status_t lower_mse_loss(tpt_lower_t* l) {
@@ -127,6 +147,7 @@ tpt_status_t lower_soft_margin_loss(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   pair_t p;
   TPT_TRY(read_pair(l, 0, &p));
+  TPT_TRY(check_fits(l, 0, &p));
   tpt_v z = tpt_exp(g, tpt_neg(g, tpt_mul(g, p.x, p.t)));
   return give_loss(l, &p, tpt_log1p(g, z));
 }
@@ -135,9 +156,10 @@ tpt_status_t lower_soft_margin_loss_backward(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   pair_t p;
   TPT_TRY(read_pair(l, 1, &p));
+  TPT_TRY(check_fits(l, 1, &p));
   // z / (1 + z) for z = exp(-t x), without overflow.
   tpt_v part = tpt_logistic(g, tpt_neg(g, tpt_mul(g, p.x, p.t)));
-  return tpt_lower_result(l, chain(l, &p, tpt_neg(g, tpt_mul(g, p.t, part))));
+  return give_like(l, 1, chain(l, &p, tpt_neg(g, tpt_mul(g, p.t, part))));
 }
 
 // --- cross entropies of probabilities ---------------------------------------------------------------------
@@ -193,12 +215,10 @@ tpt_status_t lower_binary_cross_entropy_backward(tpt_lower_t* l) {
   TPT_TRY(check_same_sizes(l, 1));
   TPT_TRY(read_pair(l, 1, &p));
   tpt_v spread = tpt_mul(g, tpt_sub(g, tpt_like(g, p.x, 1), p.x), p.x);
-  spread = tpt_max(g, spread, tpt_like(g, p.x, 1e-12));
+  spread = tpt_max(g, spread, tpt_like(g, p.x, (double)1e-12f));
   tpt_v slope = tpt_div(g, tpt_sub(g, p.x, p.t), spread);
   tpt_v grad = chain(l, &p, weighted(l, 3, p.dtype, slope));
-  int64_t strides[TPT_RANK_MAX];
-  tpt_strides_like(tpt_lower_tensor(l, 1), strides);
-  return tpt_lower_result_strides(l, grad, strides);
+  return give_like(l, 1, grad);
 }
 
 // self, target, weight, pos_weight, reduction.

@@ -83,7 +83,7 @@ static tpt_status_t read_nll(tpt_lower_t* l, int self, nll_t* n) {
 
 // self[b, target[b, s], s].
 static tpt_v pick(tpt_lower_t* l, const nll_t* n) {
-  if (n->dims[1] == 0) return tpt_fill(l->graph, n->dtype, 2, n->places, 0);
+  if (tpt_type_count(&n->type) == 0) return tpt_fill(l->graph, n->dtype, 2, n->places, 0);
   tpt_v x = tpt_hlo_reshape(l->graph, tpt_lower_value_as(l, 0, n->dtype), 3, n->dims);
   tpt_gather_t gather;
   memset(&gather, 0, sizeof(gather));
