@@ -135,7 +135,7 @@ def test_gradients_reach_implicit_ops():
     x = torch.randn(3, 4)
     grads = []
     for device in ("cpu", "tpu"):
-        y = x.to(device).requires_grad_()
+        y = x.clone().to(device).requires_grad_()
         out = nn.functional.layer_norm(y, (4,)).softmax(-1).pow(2).sum()
         out.backward()
         grads.append(y.grad.cpu())

@@ -46,9 +46,9 @@ static void apply_live_options(void) {
 // Reads the environment once. Lock held.
 static tpt_status_t need_options(void) {
   if (!runtime.has_options) {
-    TPT_TRY(tpt_options_init(&runtime.options));
-    runtime.has_options = true;
     runtime.options_error = tpt_options_from_environment(&runtime.options);
+    if (runtime.options_error) TPT_TRY(tpt_options_init(&runtime.options));
+    runtime.has_options = true;
     apply_live_options();
   }
   return tpt_status_clone(runtime.options_error);
