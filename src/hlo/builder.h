@@ -112,7 +112,8 @@ typedef struct tpt_scatter {
 tpt_value_t tpt_hlo_scatter(tpt_graph_t* g, tpt_value_t x, tpt_value_t indices, tpt_value_t updates, const tpt_scatter_t* scatter, tpt_hlo_t combine);
 void tpt_node_scatter(const tpt_node_t* node, tpt_scatter_t* out);
 
-// reductions, windows, sorting
+// reductions, windows, sorting. Regions of these and of scatter may use no value from outside but
+// constants (XLA accepts no more); those of while, case and if may use any.
 // Simple form: `init` is 0-d, combine one of ADD MULTIPLY MAXIMUM MINIMUM AND OR XOR.
 tpt_value_t tpt_hlo_reduce(tpt_graph_t* g, tpt_value_t x, tpt_value_t init, tpt_hlo_t combine, const int64_t* dims, int count);
 // General form: `body` is a block of 2 * count 0-d arguments (accumulators, elements) and count results.

@@ -55,7 +55,7 @@ typedef enum tpt_attr_group {
 
 // One attribute of a node, at the slot of its row in hlo.def. Arrays live in the graph's arena.
 // A node's attributes are always complete: what the caller left out has its default filled in
-// (only tputorch.check and a custom_call's attributes may be unset).
+// (only tputorch.check may be unset).
 typedef struct tpt_attr {
   bool is_set;
   int64_t i;             // I64, BOOL, ENUM

@@ -122,6 +122,35 @@ tpt_status_t tpt__rule_at_least(const tpt_rule_t* r, int slot, int64_t smallest)
   return NULL;
 }
 
+// Blocks around a region were opened before it, those inside after it.
+static bool is_foreign(const tpt_graph_t* graph, tpt_value_t value, uint32_t region) {
+  if (tpt_graph_origin(graph, value).block >= region) return false;
+  const tpt_node_t* node = tpt_graph_producer(graph, value);
+  return !node || node->op != TPT_HLO_CONSTANT;
+}
+
+static bool uses_foreign(const tpt_graph_t* graph, uint32_t block_index, uint32_t region) {
+  tpt_block_t block = tpt_graph_block(graph, block_index);
+  for (uint32_t i = 0; i < block.result_count; i++) {
+    if (is_foreign(graph, block.results[i], region)) return true;
+  }
+  for (uint32_t i = 0; i < block.node_count; i++) {
+    const tpt_node_t* node = tpt_graph_node(graph, block.nodes[i]);
+    for (uint32_t j = 0; j < node->operand_count; j++) {
+      if (is_foreign(graph, node->operands[j], region)) return true;
+    }
+    for (uint32_t j = 0; j < node->region_count; j++) {
+      if (uses_foreign(graph, node->regions[j], region)) return true;
+    }
+  }
+  return false;
+}
+
+tpt_status_t tpt__rule_closed(const tpt_rule_t* r, int region) {
+  if (!uses_foreign(r->graph, r->regions[region], r->regions[region])) return NULL;
+  return tpt__rule_fail(r, "region %d uses a value from outside that is no constant", region);
+}
+
 tpt_status_t tpt__rule_block(const tpt_rule_t* r, int region, const tpt_type_t* arg_types,
                              int arg_count, const tpt_type_t* result_types, int result_count) {
   tpt_block_t block = tpt_graph_block(r->graph, r->regions[region]);

@@ -54,6 +54,9 @@ TPT_MUST_USE tpt_status_t tpt__rule_at_least(const tpt_rule_t* r, int slot, int6
 TPT_MUST_USE tpt_status_t tpt__rule_block(const tpt_rule_t* r, int region, const tpt_type_t* arg_types,
                                           int arg_count, const tpt_type_t* result_types,
                                           int result_count);
+// Region `region` uses no value from outside but constants: it is applied element by element, and XLA
+// accepts no more.
+TPT_MUST_USE tpt_status_t tpt__rule_closed(const tpt_rule_t* r, int region);
 static inline const int64_t* tpt__rule_ints(const tpt_rule_t* r, int slot) {
   return r->attrs[slot].ints;
 }

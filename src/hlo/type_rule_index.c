@@ -173,5 +173,6 @@ tpt_status_t tpt__rule_scatter(tpt_rule_t* r) {
     scalars[i] = scalars[count + i] = tpt_type_scalar(updates->dtype);
     TPT_TRY(tpt__rule_share(r, r->types[i]));
   }
+  TPT_TRY(tpt__rule_closed(r, 0));
   return tpt__rule_block(r, 0, scalars, 2 * count, scalars, count);
 }

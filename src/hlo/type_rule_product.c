@@ -145,6 +145,7 @@ static bool dilate(int64_t size, int64_t dilation, int64_t* out) {
 static tpt_status_t conv_output_size(const tpt_rule_t* r, int i, int64_t* out_size) {
   int64_t input = r->types[0]->dims[tpt__rule_ints(r, CONV_INPUT)[2 + i]];
   int64_t kernel = r->types[1]->dims[tpt__rule_ints(r, CONV_KERNEL)[2 + i]];
+  if (kernel == 0) return tpt__rule_fail(r, "spatial dimension %d of the kernel is empty", i);
   const int64_t* padding = tpt__rule_ints(r, CONV_PADDING) + 2 * i;
   if (!dilate(input, tpt__rule_ints(r, CONV_LHS_DILATION)[i], &input) ||
       !dilate(kernel, tpt__rule_ints(r, CONV_RHS_DILATION)[i], &kernel) ||

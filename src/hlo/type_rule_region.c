@@ -35,6 +35,7 @@ static tpt_status_t check_reduction(const tpt_rule_t* r, int* out_count) {
   tpt_type_t* scalars = scalars_of(r, 0, count, 2);
   if (!scalars) return no_memory(r);
   *out_count = count;
+  TPT_TRY(tpt__rule_closed(r, 0));
   return tpt__rule_block(r, 0, scalars, 2 * count, scalars, count);
 }
 
@@ -121,6 +122,8 @@ tpt_status_t tpt__rule_select_and_scatter(tpt_rule_t* r) {
   }
   tpt_type_t scalars[2] = {tpt_type_scalar(operand->dtype), tpt_type_scalar(operand->dtype)};
   tpt_type_t pred = tpt_type_scalar(TPT_PRED);
+  for (int i = 0; i < 2; i++)
+    TPT_TRY(tpt__rule_closed(r, i));
   TPT_TRY(tpt__rule_block(r, 0, scalars, 2, &pred, 1));
   TPT_TRY(tpt__rule_block(r, 1, scalars, 2, scalars, 1));
   return tpt__rule_share(r, operand);
@@ -147,6 +150,7 @@ tpt_status_t tpt__rule_sort(tpt_rule_t* r) {
     TPT_TRY(tpt__rule_share(r, r->types[i]));
   }
   tpt_type_t pred = tpt_type_scalar(TPT_PRED);
+  TPT_TRY(tpt__rule_closed(r, 0));
   return tpt__rule_block(r, 0, scalars, 2 * count, &pred, 1);
 }
 
@@ -164,6 +168,7 @@ tpt_status_t tpt__rule_map(tpt_rule_t* r) {
   }
   tpt_type_t* scalars = scalars_of(r, 0, (int)r->operand_count, 1);
   if (!scalars) return no_memory(r);
+  TPT_TRY(tpt__rule_closed(r, 0));
   TPT_TRY(tpt__rule_block(r, 0, scalars, (int)r->operand_count, NULL, 1));
   tpt_block_t block = tpt_graph_block(r->graph, r->regions[0]);
   const tpt_type_t* element = tpt_graph_type(r->graph, block.results[0]);
@@ -214,6 +219,8 @@ tpt_status_t tpt__rule_barrier(tpt_rule_t* r) {
 
 tpt_status_t tpt__rule_custom_call(tpt_rule_t* r) {
   TPT_TRY(tpt__rule_need(r, 0));
+  tpt__rule_default_i64(r, 1, 0);
+  if (!r->attrs[2].is_set) r->attrs[2] = (tpt_attr_t){.is_set = true, .bytes = ""};
   for (uint32_t i = 0; i < r->given_count; i++)
     TPT_TRY(tpt__rule_result(r, &r->given[i]));
   return NULL;

@@ -1,0 +1,29 @@
+// libFuzzer entry of the reader; not built by default:
+//   clang -fsanitize=fuzzer,address,undefined -Iinclude -Isrc -D_GNU_SOURCE src/hlo/read_fuzz.c
+//     (all other src/hlo and src/base sources but tests) -lm -lpthread
+// A text that reads must print, and what was printed must read back equal.
+#include <stdlib.h>
+
+#include "hlo/print.h"
+#include "hlo/read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  tpt_graph_t* graph;
+  tpt_graph_t* again = NULL;
+  tpt_status_t status = tpt_graph_read((const char*)data, size, &graph);
+  if (status) {
+    tpt_status_release(status);
+    return 0;
+  }
+  tpt_str_t text;
+  tpt_str_init(&text);
+  status = tpt_graph_print(graph, &text);
+  if (!status) status = tpt_graph_read(text.data, text.size, &again);
+  if (status || !tpt_graph_equal(graph, again)) __builtin_trap();
+  tpt_str_deinit(&text);
+  tpt_graph_release(graph);
+  tpt_graph_release(again);
+  return 0;
+}
