@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "aten/memory_format.h"
+
 void tpt_strides_contiguous(int rank, const int64_t* sizes, int64_t* out_strides) {
   int64_t next = 1;
   for (int d = rank - 1; d >= 0; d--) {
@@ -74,26 +76,10 @@ bool tpt_strides_are_dense(int rank, const int64_t* sizes, const int64_t* stride
   return true;
 }
 
-// What Tensor.suggest_memory_format answers for channels last: every stride positive and in order.
-// The comparison against the running minimum is PyTorch's own way to tell apart ambiguous sizes.
-static bool suggests_channels_last(const tpt_tensor_t* t) {
-  if (t->rank != 4 && t->rank != 5) return false;
-  int64_t least = 0;
-  if (t->strides[1] == 0) return false;
-  for (int k = 0; k < t->rank; k++) {
-    int d = k == 0 ? 1 : k == t->rank - 1 ? 0 : t->rank - k;
-    if (t->sizes[d] == 0 || t->strides[d] < least) return false;
-    if (d == 0 && least == t->strides[1]) return false;
-    least = t->strides[d];
-    if (t->sizes[d] > 1) least *= t->sizes[d];
-  }
-  return true;
-}
-
 void tpt_strides_like(const tpt_tensor_t* t, int64_t* out_strides) {
   if (tpt_strides_are_dense(t->rank, t->sizes, t->strides))
     memcpy(out_strides, t->strides, (size_t)t->rank * sizeof(*out_strides));
-  else if (suggests_channels_last(t))
+  else if (tpt_tensor_is_channels_last(t))
     tpt_strides_channels_last(t->rank, t->sizes, out_strides);
   else
     tpt_strides_contiguous(t->rank, t->sizes, out_strides);
