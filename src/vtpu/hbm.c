@@ -12,13 +12,6 @@
 #include "base/allocator.h"
 #include "vtpu/slab.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(data, size)   ((void)(data), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(data, size) ((void)(data), (void)(size))
-#endif
-
 enum {
   UNIT = VTPU_HBM_ALIGNMENT,
   SMALL_UNITS = 32,           // blocks of 1..32 units have a list each
@@ -36,8 +29,7 @@ struct vtpu_hbm {
   char* base;
   size_t limit;
   size_t reserved;
-  size_t touched;  // bytes from base that blocks have covered
-  size_t vetted;   // bytes from base that the host was seen to have memory for
+  size_t vetted;  // bytes from base that the host was seen to have memory for
   size_t in_use, peak, largest_alloc;
   uint64_t alloc_count, live_count;
   vtpu_slab_t slab;
@@ -157,10 +149,7 @@ tpt_status_t vtpu_hbm_create(size_t size, vtpu_hbm_t** out_hbm) {
 
 void vtpu_hbm_release(vtpu_hbm_t* hbm) {
   if (!hbm) return;
-  if (hbm->mapping) {
-    ASAN_UNPOISON_MEMORY_REGION(hbm->base, hbm->touched);
-    munmap(hbm->mapping, hbm->mapping_size);
-  }
+  if (hbm->mapping) munmap(hbm->mapping, hbm->mapping_size);
   vtpu_slab_deinit(&hbm->slab);
   tpt_free(hbm);
 }
@@ -193,7 +182,6 @@ static void free_merged(vtpu_hbm_t* hbm, vtpu_block_t* block) {
 void vtpu_hbm_free(vtpu_hbm_t* hbm, vtpu_block_t* block) {
   hbm->in_use -= block->size;
   hbm->live_count--;
-  ASAN_POISON_MEMORY_REGION(block->data, block->size);
   size_t units = block->size / UNIT;
   if (units > SMALL_UNITS || hbm->small_count[units] >= SMALL_KEPT) {
     free_merged(hbm, block);
@@ -286,7 +274,6 @@ static tpt_status_t alloc_merged(vtpu_hbm_t* hbm, size_t size, vtpu_block_t** ou
   }
   size_t end = (size_t)(block->data - hbm->base) + size;
   if (end > hbm->vetted) TPT_TRY(vet_host(hbm, end));
-  if (end > hbm->touched) hbm->touched = end;
   list_remove(hbm, block);
   split(hbm, block, size);
   *out_block = block;
@@ -305,7 +292,6 @@ tpt_status_t vtpu_hbm_alloc(vtpu_hbm_t* hbm, size_t size, vtpu_block_t** out_blo
     TPT_TRY(alloc_merged(hbm, units * UNIT, &block));
   }
   block->ref_count = block->hold_count = 0;
-  ASAN_UNPOISON_MEMORY_REGION(block->data, block->size);
   hbm->in_use += block->size;
   if (hbm->in_use > hbm->peak) hbm->peak = hbm->in_use;
   if (block->size > hbm->largest_alloc) hbm->largest_alloc = block->size;
