@@ -42,7 +42,7 @@ static tpt_v normal_cdf(tpt_graph_t* g, tpt_v x) {
   return tpt_mul_f64(g, tpt_add_f64(g, formula_erf(g, &scaled), 1.0), 0.5);
 }
 
-static tpt_v gelu(tpt_graph_t* g, const tpt_v* x) {
+tpt_v formula_gelu(tpt_graph_t* g, const tpt_v* x) {
   return tpt_mul(g, x[0], normal_cdf(g, x[0]));
 }
 
@@ -84,7 +84,7 @@ static tpt_status_t lower_gelu_kind(tpt_lower_t* l, int arg, tpt_formula_t exact
 }
 
 tpt_status_t lower_gelu(tpt_lower_t* l) {
-  return lower_gelu_kind(l, 1, gelu, gelu_tanh);
+  return lower_gelu_kind(l, 1, formula_gelu, gelu_tanh);
 }
 tpt_status_t lower_gelu_backward(tpt_lower_t* l) {
   return lower_gelu_kind(l, 2, gelu_backward, gelu_tanh_backward);

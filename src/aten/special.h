@@ -11,6 +11,7 @@ tpt_v formula_erfc(tpt_graph_t* g, const tpt_v* x);
 tpt_v formula_erfinv(tpt_graph_t* g, const tpt_v* x);
 tpt_v formula_lgamma(tpt_graph_t* g, const tpt_v* x);
 tpt_v formula_digamma(tpt_graph_t* g, const tpt_v* x);
+tpt_v formula_gelu(tpt_graph_t* g, const tpt_v* x);
 tpt_v formula_logaddexp(tpt_graph_t* g, const tpt_v* x);
 
 #endif  // TPUTORCH_ATEN_SPECIAL_H_
