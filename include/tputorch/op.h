@@ -26,7 +26,7 @@ typedef struct tpt_schema {
   int arg_count;
   const tpt_schema_arg_t* args;
   int return_count;
-  const tpt_arg_kind_t* returns;  // TENSOR or TENSORS
+  const tpt_arg_kind_t* returns;  // TENSOR, TENSORS, or INT: a number no one reads, given as 0
 } tpt_schema_t;
 
 // Number of rows, row by number (0 <= index < count, else NULL), row by "add.Tensor" or "aten::add.Tensor" (NULL if none). Static, thread-safe.

@@ -190,10 +190,14 @@ TPT_MUST_USE tpt_status_t tpt_lower_broadcast(tpt_lower_t* l, tpt_value_t* inout
 // of shape `dims`: Philox4x32-10 over the generator's seed and offset, counted in row-major order;
 // takes count(dims) draws from the stream (rounded up to 4). Same bits on every plugin.
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims);
+// The bits that a first draw from this seed and offset (u64[]) gives; takes nothing from the stream.
+tpt_value_t tpt_random_bits_at(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset, int rank,
+                               const int64_t* dims);
 
 // --- results
 // -----------------------------------------------------------------------------------------
 TPT_MUST_USE tpt_status_t tpt_lower_result(tpt_lower_t* l, tpt_value_t value);
+// An undefined tensor, or a result that the schema calls SymInt (the caller gives 0).
 TPT_MUST_USE tpt_status_t tpt_lower_result_none(tpt_lower_t* l);
 // strides in elements for the result's rank; rows of rule OWN only.
 TPT_MUST_USE tpt_status_t tpt_lower_result_strides(tpt_lower_t* l, tpt_value_t value,

@@ -82,21 +82,29 @@ static tpt_value_t philox_blocks(tpt_graph_t* g, tpt_value_t seed, tpt_value_t o
   return tpt_hlo_concatenate(g, columns, 4, 1);
 }
 
+tpt_value_t tpt_random_bits_at(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset, int rank,
+                               const int64_t* dims) {
+  tpt_type_t type = tpt_type_make(TPT_U32, rank, dims);
+  int64_t count = tpt_type_count(&type);
+  if (count == 0) return tpt_hlo_splat_i64(g, &type, 0);
+  int64_t counters = (count + 3) / 4;
+  tpt_value_t blocks = philox_blocks(g, seed, offset, counters);
+  tpt_value_t flat = tpt_hlo_reshape(g, blocks, 1, (int64_t[]){counters * 4});
+  if (counters * 4 != count) flat = tpt_hlo_slice_dim(g, flat, 0, 0, count, 1);
+  return tpt_hlo_reshape(g, flat, rank, dims);
+}
+
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims) {
   tpt_graph_t* g = l->graph;
   tpt_type_t type = tpt_type_make(TPT_U32, rank, dims);
   int64_t count = tpt_type_count(&type);
   if (count == 0) return tpt_hlo_splat_i64(g, &type, 0);
-  int64_t counters = (count + 3) / 4;
   tpt_value_t seed = tpt_lower_request(l, TPT_REQUEST_SEED);
   tpt_value_t offset = tpt_lower_request(l, TPT_REQUEST_OFFSET);
   if (l->rng_draws) {
     tpt_value_t taken = tpt_hlo_scalar_i64(g, TPT_U64, (int64_t)(l->rng_draws / 4));
     offset = tpt_hlo_binary(g, TPT_HLO_ADD, offset, taken);
   }
-  l->rng_draws += (uint64_t)counters * 4;
-  tpt_value_t blocks = philox_blocks(g, seed, offset, counters);
-  tpt_value_t flat = tpt_hlo_reshape(g, blocks, 1, (int64_t[]){counters * 4});
-  if (counters * 4 != count) flat = tpt_hlo_slice_dim(g, flat, 0, 0, count, 1);
-  return tpt_hlo_reshape(g, flat, rank, dims);
+  l->rng_draws += (uint64_t)((count + 3) / 4) * 4;
+  return tpt_random_bits_at(g, seed, offset, rank, dims);
 }

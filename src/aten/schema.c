@@ -166,8 +166,8 @@ static tpt_status_t parse_return(parser_t* p, tpt_schema_t* out) {
   tpt_schema_pool_t* pool = p->pool;
   type_text_t type;
   TPT_TRY(parse_type(p, &type));
-  if (type.kind != TPT_ARG_TENSOR && type.kind != TPT_ARG_TENSORS)
-    return fail_at(p, "a result must be Tensor or Tensor[]");
+  if (type.kind != TPT_ARG_TENSOR && type.kind != TPT_ARG_TENSORS && type.kind != TPT_ARG_INT)
+    return fail_at(p, "a result must be Tensor, Tensor[] or SymInt");
   skip_spaces(p);
   p->next += word_size(p->next);  // names of results carry no meaning here
   if (pool->return_count == pool->return_capacity) return fail_at(p, "the result pool is full");
