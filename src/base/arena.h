@@ -16,8 +16,8 @@ typedef struct tpt_arena {
   tpt_arena_block_t* blocks;  // newest first
   char* next;                 // next free byte of the newest block
   char* end;
-  size_t used_size;           // bytes handed out
-  bool failed;                // an allocation returned NULL
+  size_t used_size;  // bytes handed out
+  bool failed;       // an allocation returned NULL
 } tpt_arena_t;
 
 void tpt_arena_init(tpt_arena_t* arena);

@@ -9,9 +9,9 @@
 #include "tputorch/status.h"
 
 typedef struct tpt_options {
-#define TPT_OPTION_TYPE_STRING char*
-#define TPT_OPTION_TYPE_BOOL bool
-#define TPT_OPTION_TYPE_I64 int64_t
+#define TPT_OPTION_TYPE_STRING                              char*
+#define TPT_OPTION_TYPE_BOOL                                bool
+#define TPT_OPTION_TYPE_I64                                 int64_t
 #define OPTION(name, type, initial, scope, legal, sentence) TPT_OPTION_TYPE_##type name;
 #include "base/options.def"
 #undef OPTION
@@ -27,7 +27,8 @@ void tpt_options_deinit(tpt_options_t* options);
 TPT_MUST_USE tpt_status_t tpt_options_parse(tpt_options_t* options, const char* text);
 
 // Sets one option from text; errors as above, nothing changes then.
-TPT_MUST_USE tpt_status_t tpt_options_set(tpt_options_t* options, const char* name, const char* value);
+TPT_MUST_USE tpt_status_t tpt_options_set(tpt_options_t* options, const char* name,
+                                          const char* value);
 
 // Defaults, then TPUTORCH_OPTIONS, then TPU_LAUNCH_BLOCKING.
 TPT_MUST_USE tpt_status_t tpt_options_from_environment(tpt_options_t* options);
@@ -44,8 +45,8 @@ typedef struct tpt_option_row {
 const tpt_option_row_t* tpt_option_row(int index);
 
 // Value of `name` printed as text into `text` (NUL-terminated, cut at text_size); NOT_FOUND if unknown.
-TPT_MUST_USE tpt_status_t tpt_options_print(const tpt_options_t* options, const char* name, char* text,
-                                            int text_size);
+TPT_MUST_USE tpt_status_t tpt_options_print(const tpt_options_t* options, const char* name,
+                                            char* text, int text_size);
 
 // An environment variable of the system (HOME, XDG_CACHE_HOME, TPU_LIBRARY_PATH ...); NULL if unset.
 const char* tpt_environment(const char* name);

@@ -56,7 +56,9 @@ tpt_value_t tpt_hlo_reduce(tpt_graph_t* g, tpt_value_t x, tpt_value_t init, tpt_
                            const int64_t* dims, int count) {
   if (tpt_graph_error(g)) return TPT_VALUE_NONE;
   uint32_t body = tpt__region_binary(g, combine, tpt_graph_type(g, x)->dtype);
-  return tpt_hlo_reduce_n(g, &x, &init, 1, dims, count, body);
+  return tpt_hlo_reduce_n(
+      g, &(tpt_reduction_t){
+             .xs = &x, .inits = &init, .count = 1, .dims = dims, .dim_count = count, .body = body});
 }
 
 // Operands are xs, then inits. A list too long for the stack goes through the arena.
@@ -79,12 +81,11 @@ static tpt_value_t append_reduction(tpt_graph_t* g, tpt_node_params_t* params,
   return tpt_graph_append(g, params);
 }
 
-tpt_value_t tpt_hlo_reduce_n(tpt_graph_t* g, const tpt_value_t* xs, const tpt_value_t* inits,
-                             int count, const int64_t* dims, int dim_count, uint32_t body) {
-  tpt_attr_t attr = ints(dims, dim_count);
+tpt_value_t tpt_hlo_reduce_n(tpt_graph_t* g, const tpt_reduction_t* reduction) {
+  tpt_attr_t attr = ints(reduction->dims, reduction->dim_count);
   tpt_node_params_t params = {
-      .op = TPT_HLO_REDUCE, .attrs = &attr, .regions = &body, .region_count = 1};
-  return append_reduction(g, &params, xs, inits, count);
+      .op = TPT_HLO_REDUCE, .attrs = &attr, .regions = &reduction->body, .region_count = 1};
+  return append_reduction(g, &params, reduction->xs, reduction->inits, reduction->count);
 }
 
 void tpt_pool_window_init(tpt_pool_window_t* window) {

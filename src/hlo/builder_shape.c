@@ -173,13 +173,13 @@ tpt_value_t tpt_hlo_cholesky(tpt_graph_t* g, tpt_value_t x, bool lower) {
   return unary(g, TPT_HLO_CHOLESKY, x, &attr, NULL);
 }
 
-tpt_value_t tpt_hlo_triangular_solve(tpt_graph_t* g, tpt_value_t a, tpt_value_t b, bool left,
-                                     bool lower, bool unit_diagonal, tpt_transpose_t transpose) {
+tpt_value_t tpt_hlo_triangular_solve(tpt_graph_t* g, tpt_value_t a, tpt_value_t b,
+                                     const tpt_triangular_t* how) {
   tpt_value_t operands[2] = {a, b};
-  tpt_attr_t attrs[4] = {{.is_set = true, .i = left},
-                         {.is_set = true, .i = lower},
-                         {.is_set = true, .i = unit_diagonal},
-                         {.is_set = true, .i = transpose}};
+  tpt_attr_t attrs[4] = {{.is_set = true, .i = how->left},
+                         {.is_set = true, .i = how->lower},
+                         {.is_set = true, .i = how->unit_diagonal},
+                         {.is_set = true, .i = how->transpose}};
   return tpt_graph_append(g, &(tpt_node_params_t){.op = TPT_HLO_TRIANGULAR_SOLVE,
                                                   .operands = operands,
                                                   .operand_count = 2,

@@ -13,9 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "tputorch/type.h"
 #include "tputorch/status.h"
+#include "tputorch/type.h"
+
+#include "base/arena.h"
 
 typedef struct tpt_graph tpt_graph_t;
 
@@ -23,7 +24,9 @@ typedef struct tpt_value {
   uint32_t index;
 } tpt_value_t;
 #define TPT_VALUE_NONE ((tpt_value_t){UINT32_MAX})
-static inline bool tpt_value_is_none(tpt_value_t value) { return value.index == UINT32_MAX; }
+static inline bool tpt_value_is_none(tpt_value_t value) {
+  return value.index == UINT32_MAX;
+}
 
 typedef enum tpt_hlo {
 #define HLO(id, mnemonic, operands, regions, rule, ...) TPT_HLO_##id,
@@ -58,10 +61,10 @@ typedef enum tpt_attr_group {
 // (only tputorch.check may be unset).
 typedef struct tpt_attr {
   bool is_set;
-  int64_t i;             // I64, BOOL, ENUM
-  const int64_t* ints;   // I64S, I64PAIRS, BOOLS, ENUMS
-  const void* bytes;     // BYTES (row-major elements, or one element if count == 1: a splat), STRING
-  size_t count;          // ints; elements stored (BYTES); characters (STRING)
+  int64_t i;            // I64, BOOL, ENUM
+  const int64_t* ints;  // I64S, I64PAIRS, BOOLS, ENUMS
+  const void* bytes;    // BYTES (row-major elements, or one element if count == 1: a splat), STRING
+  size_t count;         // ints; elements stored (BYTES); characters (STRING)
 } tpt_attr_t;
 
 struct tpt_enum;  // enum.h
@@ -88,29 +91,29 @@ typedef struct tpt_node {
   uint32_t operand_count;
   uint32_t result_count;
   uint32_t region_count;
-  uint32_t block;             // the block it stands in
-  uint32_t first_result;      // results are consecutive values
+  uint32_t block;         // the block it stands in
+  uint32_t first_result;  // results are consecutive values
   const tpt_value_t* operands;
-  const tpt_attr_t* attrs;    // tpt_hlo_row(op)->attr_count of them
-  const uint32_t* regions;    // block indexes
+  const tpt_attr_t* attrs;  // tpt_hlo_row(op)->attr_count of them
+  const uint32_t* regions;  // block indexes
 } tpt_node_t;
 
 typedef struct tpt_block {
   uint32_t arg_count;
-  uint32_t first_arg;         // arguments are consecutive values; UINT32_MAX in main when a parameter
-                              // was added late: args is always right
+  uint32_t first_arg;  // arguments are consecutive values; UINT32_MAX in main when a parameter
+                       // was added late: args is always right
   const tpt_value_t* args;
   uint32_t node_count;
-  const uint32_t* nodes;      // node indexes in program order
+  const uint32_t* nodes;  // node indexes in program order
   uint32_t result_count;
-  const tpt_value_t* results; // operands of the block's return
+  const tpt_value_t* results;  // operands of the block's return
 } tpt_block_t;
 
 // Where a value comes from.
 typedef struct tpt_origin {
-  uint32_t node;   // UINT32_MAX: an argument of `block`
+  uint32_t node;  // UINT32_MAX: an argument of `block`
   uint32_t block;
-  uint32_t number; // result or argument number
+  uint32_t number;  // result or argument number
 } tpt_origin_t;
 
 // --- life -------------------------------------------------------------------------------------------
@@ -138,12 +141,14 @@ int32_t tpt_graph_alias_of(const tpt_graph_t* graph, uint32_t parameter);
 void tpt_graph_return(tpt_graph_t* graph, const tpt_value_t* values, uint32_t count);
 
 // --- reading --------------------------------------------------------------------------------------------
-const tpt_type_t* tpt_graph_type(const tpt_graph_t* graph, tpt_value_t value);  // borrowed from the graph
+const tpt_type_t* tpt_graph_type(const tpt_graph_t* graph,
+                                 tpt_value_t value);  // borrowed from the graph
 tpt_origin_t tpt_graph_origin(const tpt_graph_t* graph, tpt_value_t value);
 uint32_t tpt_graph_value_count(const tpt_graph_t* graph);
 uint32_t tpt_graph_node_count(const tpt_graph_t* graph);
 uint32_t tpt_graph_block_count(const tpt_graph_t* graph);
-const tpt_node_t* tpt_graph_node(const tpt_graph_t* graph, uint32_t node);  // borrowed from the graph
+const tpt_node_t* tpt_graph_node(const tpt_graph_t* graph,
+                                 uint32_t node);  // borrowed from the graph
 tpt_block_t tpt_graph_block(const tpt_graph_t* graph, uint32_t block);
 // The node that makes a value, or NULL for a block argument.
 const tpt_node_t* tpt_graph_producer(const tpt_graph_t* graph, tpt_value_t value);

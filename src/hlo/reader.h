@@ -17,7 +17,7 @@ typedef struct tpt_text {
 typedef struct tpt_read_name {
   tpt_text_t text;
   uint32_t hash;
-  uint32_t next;              // in its chain, UINT32_MAX at the end
+  uint32_t next;  // in its chain, UINT32_MAX at the end
   uint32_t count;
   tpt_value_t first;
   const tpt_value_t* values;  // NULL: first, first + 1 ...
@@ -26,8 +26,8 @@ typedef struct tpt_read_name {
 // A function of the module; its text is read anew at every call.
 typedef struct tpt_read_function {
   tpt_text_t name;
-  const char* args;       // behind "(" of the argument list; NULL: a generic body without label
-  const char* body;       // first operation (pretty form); generic form: behind the argument list
+  const char* args;  // behind "(" of the argument list; NULL: a generic body without label
+  const char* body;  // first operation (pretty form); generic form: behind the argument list
   const char* body_end;
   const char* arg_attrs;  // (optional) generic form: behind "[" of arg_attrs
   bool is_generic;
@@ -39,13 +39,13 @@ typedef struct tpt_reader {
   tpt_arena_t temp;
   tpt_read_name_t* names;
   size_t name_count, name_capacity;
-  uint32_t* heads;            // chains of names, by hash
+  uint32_t* heads;  // chains of names, by hash
   size_t head_count, head_capacity;
-  size_t barrier;             // names below belong to the caller and are not visible
+  size_t barrier;  // names below belong to the caller and are not visible
   tpt_read_function_t* functions;
   size_t function_count, function_capacity;
-  int depth;                  // of regions and calls
-  size_t budget;              // bytes of text that calls may still make us read
+  int depth;      // of regions and calls
+  size_t budget;  // bytes of text that calls may still make us read
 } tpt_reader_t;
 
 enum { TPT__READ_DEPTH_MAX = 96, TPT__READ_ATTRS_MAX = 16 };
@@ -53,7 +53,7 @@ enum { TPT__READ_DEPTH_MAX = 96, TPT__READ_ATTRS_MAX = 16 };
 // One operation being put together.
 typedef struct tpt_read_op {
   tpt_hlo_t op;
-  const char* at;             // where it began, for errors
+  const char* at;  // where it began, for errors
   tpt_value_t* operands;
   uint32_t operand_count, operand_capacity;
   uint32_t* regions;
@@ -61,13 +61,13 @@ typedef struct tpt_read_op {
   tpt_type_t* results;
   uint32_t result_count;
   tpt_attr_t attrs[TPT__READ_ATTRS_MAX];
-  tpt_type_t data_type;       // of a constant's data
-  tpt_text_t callee;          // func.call
+  tpt_type_t data_type;  // of a constant's data
+  tpt_text_t callee;     // func.call
 } tpt_read_op_t;
 
 // --- cursor (read_text.c) ------------------------------------------------------------------------------
-TPT_MUST_USE tpt_status_t tpt__read_fail(const tpt_reader_t* r, const char* at, const char* format, ...)
-    TPT_PRINTF(3, 4);
+TPT_MUST_USE tpt_status_t tpt__read_fail(const tpt_reader_t* r, const char* at, const char* format,
+                                         ...) TPT_PRINTF(3, 4);
 TPT_MUST_USE tpt_status_t tpt__read_unimplemented(const tpt_reader_t* r, const char* at,
                                                   const char* format, ...) TPT_PRINTF(3, 4);
 // The graph's error, if any, with the place of the operation before it.
@@ -103,7 +103,8 @@ TPT_MUST_USE tpt_status_t tpt__read_type(tpt_reader_t* r, tpt_type_t* out);
 TPT_MUST_USE tpt_status_t tpt__read_types(tpt_reader_t* r, bool in_parens, tpt_type_t** out,
                                           uint32_t* out_count);
 // dense<...> : tensor<...>; data is one element (a splat) or all.
-TPT_MUST_USE tpt_status_t tpt__read_dense(tpt_reader_t* r, tpt_type_t* out_type, tpt_attr_t* out_data);
+TPT_MUST_USE tpt_status_t tpt__read_dense(tpt_reader_t* r, tpt_type_t* out_type,
+                                          tpt_attr_t* out_data);
 
 // --- attributes (read_attr.c) ---------------------------------------------------------------------------
 // Behind "{": name = value, ... }; knows the op's slots, skips what it does not know.
@@ -128,7 +129,8 @@ TPT_MUST_USE tpt_status_t tpt__read_value_name(tpt_reader_t* r, tpt_text_t* out)
 TPT_MUST_USE tpt_status_t tpt__read_value(tpt_reader_t* r, tpt_value_t* out);
 
 // --- operations (read_op.c, read_pretty.c) ---------------------------------------------------------------
-TPT_MUST_USE tpt_status_t tpt__read_add_operand(tpt_reader_t* r, tpt_read_op_t* op, tpt_value_t value);
+TPT_MUST_USE tpt_status_t tpt__read_add_operand(tpt_reader_t* r, tpt_read_op_t* op,
+                                                tpt_value_t value);
 TPT_MUST_USE tpt_status_t tpt__read_add_region(tpt_reader_t* r, tpt_read_op_t* op, uint32_t block);
 // ": type", ": type, type" or ": (types) -> types": sets op's result types and checks its operands'.
 TPT_MUST_USE tpt_status_t tpt__read_signature(tpt_reader_t* r, tpt_read_op_t* op);
@@ -146,7 +148,7 @@ tpt_hlo_t tpt__read_find_op(tpt_text_t mnemonic);
 
 // --- functions (read.c) -----------------------------------------------------------------------------------
 // Reads the callee's body in place; its results.
-TPT_MUST_USE tpt_status_t tpt__read_call(tpt_reader_t* r, tpt_read_op_t* op, tpt_value_t** out_results,
-                                         uint32_t* out_count);
+TPT_MUST_USE tpt_status_t tpt__read_call(tpt_reader_t* r, tpt_read_op_t* op,
+                                         tpt_value_t** out_results, uint32_t* out_count);
 
 #endif  // TPUTORCH_HLO_READER_H_

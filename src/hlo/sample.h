@@ -162,7 +162,12 @@ static inline tpt_value_t sample_reduce(tpt_graph_t* g) {
   results[0] = tpt_hlo_select(g, first, args[0], args[2]);
   results[1] = tpt_hlo_select(g, first, args[1], args[3]);
   uint32_t body = tpt_region_end(g, results, 2);
-  return tpt_hlo_reduce_n(g, xs, inits, 2, SAMPLE_DIMS(1), 1, body);
+  return tpt_hlo_reduce_n(g, &(tpt_reduction_t){.xs = xs,
+                                                .inits = inits,
+                                                .count = 2,
+                                                .dims = SAMPLE_DIMS(1),
+                                                .dim_count = 1,
+                                                .body = body});
 }
 
 static inline tpt_value_t sample_window(tpt_graph_t* g, bool is_select) {
@@ -290,7 +295,8 @@ static inline tpt_value_t sample_linalg(tpt_graph_t* g, tpt_hlo_t op) {
   case TPT_HLO_CHOLESKY:
     return tpt_hlo_cholesky(g, a, true);
   case TPT_HLO_TRIANGULAR_SOLVE:
-    return tpt_hlo_triangular_solve(g, a, a, true, false, false, TPT_TRANSPOSE_A);
+    return tpt_hlo_triangular_solve(
+        g, a, a, &(tpt_triangular_t){.left = true, .transpose = TPT_TRANSPOSE_A});
   case TPT_HLO_FFT:
     return tpt_hlo_fft(g, a, TPT_RFFT, SAMPLE_DIMS(3), 1);
   default:

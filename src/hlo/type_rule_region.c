@@ -55,18 +55,28 @@ tpt_status_t tpt__rule_reduce(tpt_rule_t* r) {
   return NULL;
 }
 
-// Number of positions of a window of `size` (dilated) over `extent` (dilated, padded).
-static bool window_positions(int64_t extent, int64_t base_dilation, const int64_t* padding,
-                             int64_t size, int64_t dilation, int64_t stride, int64_t* out_count) {
-  if (extent > 0 && (__builtin_mul_overflow(extent - 1, base_dilation, &extent) ||
-                     __builtin_add_overflow(extent, 1, &extent)))
+// One dimension of a window and what it slides over.
+typedef struct slide {
+  int64_t extent, base_dilation;
+  const int64_t* padding;  // low, high
+  int64_t size, dilation, stride;
+} slide_t;
+
+// (size - 1) * dilation + 1 for a size above zero; false on overflow.
+static bool dilate(int64_t dilation, int64_t* inout_size) {
+  if (*inout_size == 0) return true;
+  return !__builtin_mul_overflow(*inout_size - 1, dilation, inout_size) &&
+         !__builtin_add_overflow(*inout_size, 1, inout_size);
+}
+
+// Number of positions of the window; false when no legal size is left.
+static bool count_positions(slide_t slide, int64_t* out_count) {
+  if (!dilate(slide.base_dilation, &slide.extent) || !dilate(slide.dilation, &slide.size) ||
+      __builtin_add_overflow(slide.extent, slide.padding[0], &slide.extent) ||
+      __builtin_add_overflow(slide.extent, slide.padding[1], &slide.extent) || slide.extent < 0)
     return false;
-  if (__builtin_mul_overflow(size - 1, dilation, &size) || __builtin_add_overflow(size, 1, &size))
-    return false;
-  if (__builtin_add_overflow(extent, padding[0], &extent) ||
-      __builtin_add_overflow(extent, padding[1], &extent) || extent < 0)
-    return false;
-  *out_count = extent == 0 || size > extent ? 0 : (extent - size) / stride + 1;
+  bool is_empty = slide.extent == 0 || slide.size > slide.extent;
+  *out_count = is_empty ? 0 : (slide.extent - slide.size) / slide.stride + 1;
   return true;
 }
 
@@ -82,10 +92,13 @@ tpt_status_t tpt__rule_reduce_window(tpt_rule_t* r) {
     TPT_TRY(tpt__rule_at_least(r, slot, 1));
   tpt_type_t type = *r->types[0];
   for (int i = 0; i < rank; i++) {
-    if (!window_positions(type.dims[i], tpt__rule_ints(r, WINDOW_BASE_DILATION)[i],
-                          tpt__rule_ints(r, WINDOW_PADDING) + 2 * i,
-                          tpt__rule_ints(r, WINDOW_DIMS)[i], tpt__rule_ints(r, WINDOW_DILATION)[i],
-                          tpt__rule_ints(r, WINDOW_STRIDES)[i], &type.dims[i]))
+    slide_t slide = {.extent = type.dims[i],
+                     .base_dilation = tpt__rule_ints(r, WINDOW_BASE_DILATION)[i],
+                     .padding = tpt__rule_ints(r, WINDOW_PADDING) + 2 * i,
+                     .size = tpt__rule_ints(r, WINDOW_DIMS)[i],
+                     .dilation = tpt__rule_ints(r, WINDOW_DILATION)[i],
+                     .stride = tpt__rule_ints(r, WINDOW_STRIDES)[i]};
+    if (!count_positions(slide, &type.dims[i]))
       return tpt__rule_fail(r, "dimension %d has no legal size after dilation and padding", i);
   }
   for (int i = 0; i < count; i++) {
@@ -113,10 +126,13 @@ tpt_status_t tpt__rule_select_and_scatter(tpt_rule_t* r) {
   TPT_TRY(tpt__rule_at_least(r, WINDOW_STRIDES, 1));
   for (int i = 0; i < rank; i++) {
     int64_t count;
-    if (!window_positions(operand->dims[i], 1, tpt__rule_ints(r, SELECT_PADDING) + 2 * i,
-                          tpt__rule_ints(r, WINDOW_DIMS)[i], 1,
-                          tpt__rule_ints(r, WINDOW_STRIDES)[i], &count) ||
-        count != source->dims[i])
+    slide_t slide = {.extent = operand->dims[i],
+                     .base_dilation = 1,
+                     .padding = tpt__rule_ints(r, SELECT_PADDING) + 2 * i,
+                     .size = tpt__rule_ints(r, WINDOW_DIMS)[i],
+                     .dilation = 1,
+                     .stride = tpt__rule_ints(r, WINDOW_STRIDES)[i]};
+    if (!count_positions(slide, &count) || count != source->dims[i])
       return tpt__rule_fail(r, "dimension %d of the source is %lld, not the number of windows", i,
                             (long long)source->dims[i]);
   }
