@@ -11,7 +11,7 @@ static tpt_status_t check_lists(tpt_rule_t* r, const tpt_type_t* operand,
                                 const tpt_type_t* indices) {
   for (int slot = WINDOW_DIMS; slot <= INDEX_MAP; slot++)
     if (!r->attrs[slot].is_set) TPT_TRY(tpt__rule_default_ints(r, slot, 0, 0));
-  TPT_TRY(tpt__rule_need(r, VECTOR_DIM));
+  tpt__rule_default_i64(r, VECTOR_DIM, 0);  // MLIR leaves a zero out
   if (!tpt_dtype_is_int(indices->dtype))
     return tpt__rule_fail(r, "indices must be integers, not %s",
                           tpt_dtype_row(indices->dtype)->name);
