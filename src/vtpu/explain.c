@@ -1,0 +1,63 @@
+// Tells a program's plan: one line per step, nested blocks indented.
+#include <inttypes.h>
+
+#include "vtpu/plan.h"
+
+static void types_print(const vtpu_program_t* program, const vtpu_step_t* step, tpt_str_t* out) {
+  char text[200];
+  for (uint32_t i = 0; i < step->node->operand_count; i++) {
+    const tpt_type_t* type = tpt_graph_type(program->graph, step->node->operands[i]);
+    tpt_str_printf(out, "%s%s", i ? ", " : " ", tpt_type_print(type, text, sizeof(text)));
+  }
+  for (uint32_t r = 0; r < step->node->result_count; r++) {
+    const tpt_type_t* type = tpt_graph_type(program->graph, tpt_node_result(step->node, r));
+    tpt_str_printf(out, "%s%s", r ? ", " : " -> ", tpt_type_print(type, text, sizeof(text)));
+  }
+}
+
+static void loop_print(const vtpu_loop_t* loop, tpt_str_t* out) {
+  tpt_str_printf(out, "%s %" PRId64 " elements, %d instructions, %d arrays, tiles of %" PRId64,
+                 loop->reduction_count ? "reduction" : "loop", loop->element_count,
+                 loop->instr_count, loop->stream_count, loop->lanes_max);
+  if (loop->chunks > 1) tpt_str_printf(out, ", %" PRId64 " chunks", loop->chunks);
+}
+
+static void block_print(const vtpu_program_t* program, const vtpu_block_plan_t* block, int depth,
+                        tpt_str_t* out);
+
+static void step_print(const vtpu_program_t* program, const vtpu_step_t* step, int depth,
+                       tpt_str_t* out) {
+  for (int i = 0; i < depth; i++)
+    tpt_str_append_cstr(out, "  ");
+  if (step->loop) {
+    loop_print(step->loop, out);
+  } else if (step->node) {
+    tpt_str_printf(out, "%s", tpt_hlo_row(step->node->op)->mnemonic);
+    types_print(program, step, out);
+  } else {
+    tpt_str_printf(out, "copy %zu bytes", step->size);
+  }
+  tpt_str_printf(out, "; %.0f bytes, %.0f flops, %" PRId64 " ns\n", step->bytes, step->flops,
+                 step->cost);
+  for (uint32_t b = 0; b < step->block_count; b++) {
+    for (int i = 0; i < depth; i++)
+      tpt_str_append_cstr(out, "  ");
+    tpt_str_printf(out, " block %u:\n", b);
+    block_print(program, step->blocks[b], depth + 1, out);
+  }
+}
+
+static void block_print(const vtpu_program_t* program, const vtpu_block_plan_t* block, int depth,
+                        tpt_str_t* out) {
+  for (uint32_t i = 0; i < block->step_count; i++)
+    step_print(program, &block->steps[i], depth, out);
+  for (uint32_t i = 0; i < block->move_count; i++)
+    step_print(program, &block->moves[i], depth, out);
+}
+
+tpt_status_t vtpu_program_explain(const vtpu_program_t* program, tpt_str_t* out) {
+  tpt_str_printf(out, "program: %u parameters, %u results, %zu bytes of temporaries, %" PRId64 " ns\n",
+                 program->parameter_count, program->result_count, program->temp_size, program->cost);
+  block_print(program, program->main, 0, out);
+  return tpt_str_status(out);
+}

@@ -1,0 +1,341 @@
+// Runs a fused loop: walks its tiles with an odometer, moves lanes that are not contiguous, calls the
+// vector machine. Everything a thread needs lies on its stack.
+#include <string.h>
+
+#include "vtpu/lane.h"
+#include "vtpu/loop.h"
+#include "vtpu/subnormal.h"
+
+// --- lanes in and out ------------------------------------------------------------------------------------
+
+static int64_t run_extent(const vtpu_frame_t* frame, const vtpu_span_t* run) {
+  return run->partial < 0 ? run->count : run->count * frame->extent[run->partial];
+}
+
+#define COPY_RUN(T)                                                                                \
+  {                                                                                                \
+    T* r = (T*)(dst);                                                                              \
+    for (int64_t i = 0; i < count; i++)                                                            \
+      *(T*)((char*)r + i * dst_stride) = *(const T*)(src + i * src_stride);                        \
+  }                                                                                                \
+  break
+typedef struct pair64 {
+  uint64_t low, high;
+} pair64_t;
+
+// `count` elements from src to dst, both strided.
+static void run_copy(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
+                     int64_t count, int size) {
+  if (dst_stride == size && src_stride == size) {
+    memcpy(dst, src, (size_t)(count * size));
+    return;
+  }
+  switch (size) {
+  case 1:
+    COPY_RUN(uint8_t);
+  case 2:
+    COPY_RUN(uint16_t);
+  case 4:
+    COPY_RUN(uint32_t);
+  case 8:
+    COPY_RUN(uint64_t);
+  default:
+    COPY_RUN(pair64_t);
+  }
+}
+
+static void lanes_fill(char* dst, const void* element, int size, int64_t lanes) {
+  if (lanes == 0) return;
+  run_copy(dst, size, element, 0, lanes, size);
+}
+
+// Calls run_copy for the innermost run of every position of the outer ones.
+static void lanes_move(const vtpu_frame_t* frame, const vtpu_pattern_t* pattern, char* memory,
+                       char* lanes, int size, bool load) {
+  int64_t extents[VTPU_LOOP_RANK_MAX], at[VTPU_LOOP_RANK_MAX];
+  int inner = pattern->rank - 1;
+  for (int d = 0; d <= inner; d++) {
+    extents[d] = run_extent(frame, &pattern->runs[d]);
+    at[d] = 0;
+  }
+  int64_t count = extents[inner], stride = pattern->runs[inner].stride;
+  for (;;) {
+    if (load)
+      run_copy(lanes, size, memory, stride, count, size);
+    else
+      run_copy(memory, stride, lanes, size, count, size);
+    lanes += count * size;
+    int d = inner - 1;
+    for (; d >= 0; d--) {
+      memory += pattern->runs[d].stride;
+      if (++at[d] < extents[d]) break;
+      memory -= pattern->runs[d].stride * extents[d];
+      at[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+static void lanes_load(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  const vtpu_pattern_t* pattern = instr->extra;
+  if (pattern->rank == 0)
+    lanes_fill(frame->slots[instr->dst], frame->slots[instr->a], instr->size, frame->lanes);
+  else
+    lanes_move(frame, pattern, frame->slots[instr->a], frame->slots[instr->dst], instr->size, true);
+}
+
+static void lanes_store(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  const vtpu_pattern_t* pattern = instr->extra;
+  if (pattern->rank == 0)  // a tile of one lane
+    memcpy(frame->slots[instr->dst], frame->slots[instr->a], instr->size);
+  else
+    lanes_move(frame, pattern, frame->slots[instr->dst], frame->slots[instr->a], instr->size,
+               false);
+}
+
+static void lanes_iota(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  const vtpu_pattern_t* pattern = instr->extra;
+  int64_t* out = frame->slots[instr->dst];
+  int64_t value = (int64_t)(intptr_t)frame->slots[instr->a];
+  if (pattern->rank == 0) {
+    for (int64_t i = 0; i < frame->lanes; i++)
+      out[i] = value;
+    return;
+  }
+  int64_t extents[VTPU_LOOP_RANK_MAX], at[VTPU_LOOP_RANK_MAX];
+  int inner = pattern->rank - 1;
+  for (int d = 0; d <= inner; d++) {
+    extents[d] = run_extent(frame, &pattern->runs[d]);
+    at[d] = 0;
+  }
+  for (;;) {
+    for (int64_t i = 0; i < extents[inner]; i++)
+      out[i] = value + i * pattern->runs[inner].stride;
+    out += extents[inner];
+    int d = inner - 1;
+    for (; d >= 0; d--) {
+      value += pattern->runs[d].stride;
+      if (++at[d] < extents[d]) break;
+      value -= pattern->runs[d].stride * extents[d];
+      at[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+// --- tiles -----------------------------------------------------------------------------------------------
+
+static void extents_set(vtpu_frame_t* frame) {
+  const vtpu_loop_t* loop = frame->loop;
+  for (int p = 0; p < 2; p++) {
+    int level = loop->partial[p].level;
+    if (level >= 0)
+      frame->extent[p] = frame->at[level] == loop->tiles[level] - 1 ? loop->partial[p].last
+                                                                    : loop->partial[p].box;
+  }
+  frame->rows = loop->row_lanes * frame->extent[0];
+  frame->columns = loop->column_lanes * frame->extent[1];
+  frame->lanes = frame->rows * frame->columns;
+}
+
+static void frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_tile) {
+  const vtpu_loop_t* loop = frame->loop;
+  for (int level = loop->kept_level_count - 1; level >= 0; level--) {
+    frame->at[level] = kept_tile % loop->tiles[level];
+    kept_tile /= loop->tiles[level];
+  }
+  for (int level = loop->level_count - 1; level >= loop->kept_level_count; level--) {
+    frame->at[level] = reduced_tile % loop->tiles[level];
+    reduced_tile /= loop->tiles[level];
+  }
+  for (int s = 0; s < loop->stream_count; s++) {
+    const vtpu_stream_t* stream = &loop->streams[s];
+    intptr_t base =
+        stream->buffer == UINT32_MAX ? 0 : (intptr_t)frame->pointers[stream->buffer];
+    int64_t offset = stream->offset;
+    for (int level = 0; level < loop->level_count; level++)
+      offset += stream->step[level] * frame->at[level];
+    frame->slots[stream->slot] = (void*)(base + offset);
+  }
+  extents_set(frame);
+}
+
+static void frame_advance(vtpu_frame_t* frame) {
+  const vtpu_loop_t* loop = frame->loop;
+  for (int level = loop->level_count - 1; level >= 0; level--) {
+    if (++frame->at[level] == loop->tiles[level]) {
+      frame->at[level] = 0;
+      continue;
+    }
+    for (int s = 0; s < loop->stream_count; s++) {
+      const vtpu_stream_t* stream = &loop->streams[s];
+      frame->slots[stream->slot] = (void*)((intptr_t)frame->slots[stream->slot] + stream->delta[level]);
+    }
+    extents_set(frame);
+    return;
+  }
+}
+
+static void instrs_run(const vtpu_frame_t* frame, int first, int end) {
+  const vtpu_loop_t* loop = frame->loop;
+  void* const* slots = frame->slots;
+  for (int i = first; i < end; i++) {
+    const vtpu_instr_t* instr = &loop->instrs[i];
+    switch ((vtpu_instr_kind_t)instr->kind) {
+    case VTPU_INSTR_OP:
+      instr->fn(slots[instr->dst], slots[instr->a], instr->extra ? instr->extra : slots[instr->b],
+                slots[instr->c], frame->lanes);
+      break;
+    case VTPU_INSTR_LOAD:
+      lanes_load(frame, instr);
+      break;
+    case VTPU_INSTR_STORE:
+      lanes_store(frame, instr);
+      break;
+    case VTPU_INSTR_IOTA:
+      lanes_iota(frame, instr);
+      break;
+    case VTPU_INSTR_FILL:
+      lanes_fill(slots[instr->dst], instr->extra, instr->size, frame->lanes);
+      break;
+    }
+  }
+}
+
+// --- ranges of work --------------------------------------------------------------------------------------
+
+typedef struct launch {
+  const vtpu_loop_t* loop;
+  void* const* pointers;
+  char* scratch;
+  bool flush_subnormals;
+} launch_t;
+
+static void frame_begin(vtpu_frame_t* frame, const launch_t* launch, char* memory) {
+  const vtpu_loop_t* loop = launch->loop;
+  frame->loop = loop;
+  frame->pointers = launch->pointers;
+  frame->extent[0] = frame->extent[1] = 1;
+  frame->slots[0] = NULL;
+  for (int i = 0; i < loop->register_count; i++)
+    frame->slots[i] = memory + loop->register_offsets[i];
+  frame->work = memory + loop->register_size;
+}
+
+void vtpu_loop_run_vector(const vtpu_loop_t* loop, int64_t count, void* const* pointers) {
+  _Alignas(64) char memory[VTPU_LOOP_STACK];
+  launch_t launch = {loop, pointers, NULL, false};
+  vtpu_frame_t frame;
+  if (count == 0) return;
+  frame_begin(&frame, &launch, memory);
+  frame_seek(&frame, 0, 0);
+  int64_t box = loop->partial[1].box;
+  for (int64_t done = 0; done < count; done += box) {
+    frame.extent[1] = frame.columns = frame.lanes = count - done < box ? count - done : box;
+    instrs_run(&frame, done == 0 ? 0 : loop->prologue_count, loop->instr_count);
+    if (done + box < count)
+      for (int s = 0; s < loop->stream_count; s++) {
+        const vtpu_stream_t* stream = &loop->streams[s];
+        frame.slots[stream->slot] = (char*)frame.slots[stream->slot] + stream->step[0];
+      }
+  }
+}
+
+static void prologue_run(vtpu_frame_t* frame) {
+  if (frame->loop->prologue_count == 0) return;
+  int64_t lanes = frame->lanes, extents[2] = {frame->extent[0], frame->extent[1]};
+  for (int p = 0; p < 2; p++)
+    if (frame->loop->partial[p].level >= 0) frame->extent[p] = frame->loop->partial[p].box;
+  frame->lanes = frame->loop->lanes_max;
+  instrs_run(frame, 0, frame->loop->prologue_count);
+  frame->lanes = lanes;
+  frame->extent[0] = extents[0];
+  frame->extent[1] = extents[1];
+}
+
+static void map_range(void* arg, int64_t begin, int64_t end, int thread) {
+  const launch_t* launch = arg;
+  _Alignas(64) char memory[VTPU_LOOP_STACK];
+  vtpu_frame_t frame;
+  (void)thread;
+  vtpu_subnormal_t mode = vtpu_subnormal_begin(launch->flush_subnormals);
+  frame_begin(&frame, launch, memory);
+  frame_seek(&frame, begin, 0);
+  prologue_run(&frame);
+  for (int64_t tile = begin; tile < end; tile++) {
+    instrs_run(&frame, launch->loop->prologue_count, launch->loop->instr_count);
+    if (tile + 1 < end) frame_advance(&frame);
+  }
+  vtpu_subnormal_end(mode);
+}
+
+static void reduce_unit(vtpu_frame_t* frame, int64_t kept_tile, int64_t chunk, char* acc) {
+  const vtpu_loop_t* loop = frame->loop;
+  int64_t begin = loop->reduced_tiles * chunk / loop->chunks;
+  int64_t end = loop->reduced_tiles * (chunk + 1) / loop->chunks;
+  frame_seek(frame, kept_tile, begin);
+  int64_t lanes = loop->across ? frame->rows : frame->columns;
+  int64_t gathered = 0;
+  vtpu_reduce_start(frame, acc, lanes);
+  for (int64_t tile = begin; tile < end; tile++) {
+    instrs_run(frame, loop->prologue_count, loop->instr_count);
+    vtpu_reduce_take(frame, acc, tile - begin);
+    gathered += frame->rows;
+    if (gathered >= VTPU_VM_SETTLE_ROWS) {
+      vtpu_reduce_settle(frame, acc, lanes);
+      gathered = 0;
+    }
+    if (tile + 1 < end) frame_advance(frame);
+  }
+  vtpu_reduce_settle(frame, acc, lanes);
+}
+
+static void reduce_range(void* arg, int64_t begin, int64_t end, int thread) {
+  const launch_t* launch = arg;
+  const vtpu_loop_t* loop = launch->loop;
+  _Alignas(64) char memory[VTPU_LOOP_STACK];
+  vtpu_frame_t frame;
+  (void)thread;
+  vtpu_subnormal_t mode = vtpu_subnormal_begin(launch->flush_subnormals);
+  frame_begin(&frame, launch, memory);
+  char* own = memory + loop->register_size + loop->work_size;
+  frame_seek(&frame, begin / loop->chunks, 0);
+  if (loop->reduced_tiles > 0) prologue_run(&frame);
+  for (int64_t unit = begin; unit < end; unit++) {
+    char* acc = loop->chunks > 1 ? launch->scratch + (size_t)unit * loop->acc_size : own;
+    reduce_unit(&frame, unit / loop->chunks, unit % loop->chunks, acc);
+    if (loop->chunks == 1) vtpu_reduce_finish(&frame, acc, loop->reduced_tiles == 0);
+  }
+  vtpu_subnormal_end(mode);
+}
+
+// Chunks of one kept tile join in order.
+static void chunks_join(const launch_t* launch) {
+  const vtpu_loop_t* loop = launch->loop;
+  _Alignas(64) char memory[VTPU_LOOP_STACK];
+  vtpu_frame_t frame;
+  frame_begin(&frame, launch, memory);
+  for (int64_t kept = 0; kept < loop->kept_tiles; kept++) {
+    frame_seek(&frame, kept, 0);
+    char* first = launch->scratch + (size_t)(kept * loop->chunks) * loop->acc_size;
+    int64_t lanes = loop->across ? frame.rows : frame.columns;
+    for (int64_t chunk = 1; chunk < loop->chunks; chunk++)
+      vtpu_reduce_merge(&frame, first, first + (size_t)chunk * loop->acc_size, lanes);
+    vtpu_reduce_finish(&frame, first, false);
+  }
+}
+
+void vtpu_loop_run(const vtpu_loop_t* loop, const vtpu_exec_t* exec, void* const* pointers,
+                   void* scratch) {
+  enum { GRAIN_NS = 20000 };
+  launch_t launch = {loop, pointers, scratch, exec->flush_subnormals};
+  int64_t units = loop->kept_tiles * loop->chunks;
+  if (units == 0) return;
+  int64_t grain = units * GRAIN_NS / (loop->cost + 1) + 1;
+  tpt_pool_fn_t range = loop->reduction_count ? reduce_range : map_range;
+  if (grain >= units)
+    range(&launch, 0, units, 0);
+  else
+    vtpu_range_for(exec, units, grain, range, &launch);
+  if (loop->chunks > 1) chunks_join(&launch);
+}

@@ -1,0 +1,23 @@
+// The fuse pass over one block (plan_fuse.c) as plan.c drives it. Private to these two.
+#ifndef TPUTORCH_VTPU_PLAN_FUSE_H_
+#define TPUTORCH_VTPU_PLAN_FUSE_H_
+
+#include "vtpu/plan.h"
+
+typedef struct fuse {
+  plan_t* plan;
+  uint32_t block;
+  fuse_loop_t* loops;
+  uint32_t loop_count;
+  uint32_t* captures;  // values of outer blocks
+  uint32_t capture_count, capture_capacity;
+} fuse_t;
+
+// A step at `position` needs the value in memory.
+TPT_MUST_USE tpt_status_t fuse_need(fuse_t* f, uint32_t root, uint32_t position);
+// A node of class ELEMENTWISE, VIEW, IOTA or CONSTANT; REDUCE; BITS. All readers were seen before.
+TPT_MUST_USE tpt_status_t fuse_value(fuse_t* f, const tpt_node_t* node, uint32_t position);
+TPT_MUST_USE tpt_status_t fuse_reduce(fuse_t* f, const tpt_node_t* node, uint32_t position);
+TPT_MUST_USE tpt_status_t fuse_bits(fuse_t* f, const tpt_node_t* node);
+
+#endif  // TPUTORCH_VTPU_PLAN_FUSE_H_
