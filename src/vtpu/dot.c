@@ -392,17 +392,6 @@ static void gemm_pass(const run_t* run, const tile_t* tile, const matrix_t* a, c
   vtpu_compute_row(dot->compute)->gemm(gemm);
 }
 
-// Adds the small products to the large one. Where they are not finite the large product already is
-// what IEEE arithmetic on the whole operands gives.
-static void low_add(float* c, int64_t ldc, const float* low, int rows, int cols) {
-  for (int i = 0; i < rows; i++) {
-    for (int j = 0; j < cols; j++) {
-      float x = low[i * cols + j];
-      c[i * ldc + j] += x - x == 0.0f ? x : 0.0f;
-    }
-  }
-}
-
 static void tile_item(void* arg, int64_t item, int lane) {
   const run_t* run = arg;
   const dot_t* dot = run->dot;
@@ -439,7 +428,7 @@ static void tile_item(void* arg, int64_t item, int lane) {
     tile.k += tile.k_count;
   } while (tile.k < dot->k);
   if (part_counts[0] + part_counts[1] > 2)
-    low_add((float*)c, ldc, low, tile.count[0], tile.count[1]);
+    vtpu_low_add((float*)c, ldc, low, tile.count[0], tile.count[1]);
   for (int i = 0; i < tile.count[0] && !dot->writes_directly; i++)
     dot->narrow(c + (size_t)i * (size_t)ldc * dot->element_size,
                 result + (size_t)(i * dot->n) * dot->result_size, tile.count[1]);

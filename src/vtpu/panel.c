@@ -286,3 +286,12 @@ void vtpu_panel_pack(const vtpu_panel_t* panel, const vtpu_block_t* block, void*
     if (panel->widen) panel->widen(temp, to, block->col_count);
   }
 }
+
+void vtpu_low_add(float* c, int64_t ldc, const float* low, int64_t rows, int64_t cols) {
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < cols; j++) {
+      float x = low[i * cols + j];
+      c[i * ldc + j] += x - x == 0.0f ? x : 0.0f;
+    }
+  }
+}

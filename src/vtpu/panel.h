@@ -78,4 +78,9 @@ typedef struct vtpu_block {
 // Writes a block densely, row by row. `temp`: col_count * element_size bytes.
 void vtpu_panel_pack(const vtpu_panel_t* panel, const vtpu_block_t* block, void* temp, void* out);
 
+// Ends a three-pass product: c (rows x cols, rows ldc apart) += low (dense), the sum of the products
+// with a low part, leaving out what is not finite: there c already is what IEEE arithmetic on the
+// whole operands gives.
+void vtpu_low_add(float* c, int64_t ldc, const float* low, int64_t rows, int64_t cols);
+
 #endif  // TPUTORCH_VTPU_PANEL_H_

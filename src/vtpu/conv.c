@@ -1,0 +1,382 @@
+// convolution: packs the weights, then runs the items of the plan: stage, panel, product, result. The
+// precision rules are those of dot_general: operands are rounded before they are multiplied.
+#include "vtpu/conv.h"
+
+#include <string.h>
+
+#include "vtpu/kernel_rows.h"
+#include "vtpu/lane.h"
+#include "vtpu/monoid.h"
+
+tpt_status_t vtpu_conv_prepare(vtpu_kernel_t* kernel) {
+  vtpu_conv_plan_t* plan = tpt_arena_calloc(kernel->arena, 1, sizeof(*plan));
+  if (!plan) return tpt_arena_status(kernel->arena);
+  kernel->state = plan;
+  TPT_TRY(vtpu_conv_plan_make(kernel, plan));
+  vtpu_conv_plan_cut(kernel, plan);
+  return tpt_arena_status(kernel->arena);
+}
+
+typedef struct run {
+  const vtpu_conv_plan_t* plan;
+  const char* in;
+  const char* kernel;
+  char* out;
+  char* scratch;
+} run_t;
+
+static char* lane_memory(const run_t* run, int lane) {
+  return run->scratch + run->plan->lanes_offset + run->plan->lane_size * (size_t)lane;
+}
+
+// A matrix in memory; is_k_inner: rows run along K.
+typedef struct matrix {
+  const void* data;
+  int ld;
+  bool is_k_inner;
+} matrix_t;
+
+// The features [first, first + count) of one group and phase.
+typedef struct chunk {
+  int64_t first, count;
+  int64_t k, k_count;  // block of K at hand
+} chunk_t;
+
+static chunk_t chunk_make(const vtpu_conv_plan_t* plan, int64_t index) {
+  chunk_t chunk = {.first = index * plan->feature_chunk};
+  int64_t left = plan->features - chunk.first;
+  chunk.count = left < plan->feature_chunk ? left : plan->feature_chunk;
+  if (chunk.count < 0) chunk.count = 0;
+  return chunk;
+}
+
+// --- weights ----------------------------------------------------------------------------------------
+
+static vtpu_panel_t weight_panel(const run_t* run, const vtpu_conv_region_t* region,
+                                 const vtpu_conv_tables_t* tables, const chunk_t* chunk, int part) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  vtpu_axis_t outputs = {.count = plan->outputs, .stride = plan->kernel.stride[VTPU_CONV_BATCH]};
+  int64_t offset = region->group * plan->kernel.group_offset + tables->weight_base +
+                   chunk->first * plan->kernel.stride[VTPU_CONV_FEATURE];
+  vtpu_panel_t panel = {.element_size = plan->kernel_size, .out_size = plan->element_size};
+  panel.data = run->kernel + offset * (int64_t)plan->kernel_size;
+  panel.row = plan->weight_k_inner ? outputs : tables->weight_k;
+  panel.col = plan->weight_k_inner ? tables->weight_k : outputs;
+  if (!vtpu_widen_is_copy(plan->kernel_dtype, plan->compute, plan->kernel_parts[part]))
+    panel.widen = vtpu_widen_fn(plan->kernel_dtype, plan->compute, plan->kernel_parts[part]);
+  return panel;
+}
+
+// Where the packed weights of a chunk start.
+static char* packed_at(const run_t* run, const vtpu_conv_region_t* region, const chunk_t* chunk,
+                       int part) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  int64_t offset = region->group * plan->packed_group_size + (int64_t)region->phase->weight_offset +
+                   plan->outputs * region->phase->taps * chunk->first;
+  return run->scratch + plan->packed_offset + plan->packed_part_size * (size_t)part +
+         offset * (int64_t)plan->element_size;
+}
+
+// Rows of packed weights that make one item of packing.
+static int64_t pack_rows(int64_t cols) {
+  return cols > 0 && 16384 / cols > 1 ? 16384 / cols : 1;
+}
+
+static int64_t pack_blocks(const vtpu_conv_plan_t* plan) {
+  int64_t k = plan->k_max;
+  int64_t rows = plan->weight_k_inner ? plan->outputs : k;
+  int64_t cols = plan->weight_k_inner ? k : plan->outputs;
+  int64_t block = pack_rows(cols);
+  return (rows + block - 1) / block;
+}
+
+static void pack_item(void* arg, int64_t item, int lane_number) {
+  const run_t* run = arg;
+  const vtpu_conv_plan_t* plan = run->plan;
+  char* lane = lane_memory(run, lane_number);
+  int64_t blocks = pack_blocks(plan), block = item % blocks, rest = item / blocks;
+  chunk_t chunk = chunk_make(plan, rest % plan->feature_chunks);
+  rest /= plan->feature_chunks;
+  vtpu_conv_region_t region = {.phase = &plan->phases[rest % plan->phase_count],
+                               .group = rest / plan->phase_count};
+  for (int i = 0; i <= plan->spatial_count; i++)
+    region.count[plan->out_order[i]] = 1;
+  vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
+  vtpu_conv_tables_build(plan, &region, chunk.count, lane, tables);
+  for (int part = 0; part < plan->kernel_part_count; part++) {
+    vtpu_panel_t panel = weight_panel(run, &region, tables, &chunk, part);
+    // The block length follows from the longest K, so that every chunk has the same blocks.
+    int64_t step = pack_rows(plan->weight_k_inner ? plan->k_max : plan->outputs);
+    vtpu_block_t rows = {.row = block * step, .col_count = (int)panel.col.count};
+    int64_t left = panel.row.count - rows.row;
+    if (left <= 0 || rows.col_count == 0) continue;
+    rows.row_count = (int)(left < step ? left : step);
+    char* to = packed_at(run, &region, &chunk, part) +
+               rows.row * panel.col.count * (int64_t)plan->element_size;
+    vtpu_panel_pack(&panel, &rows, lane + plan->temp_offset, to);
+  }
+}
+
+static matrix_t weights_of(const run_t* run, const vtpu_conv_region_t* region, const chunk_t* chunk,
+                           int part, char* lane) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  const vtpu_conv_tables_t* tables = (const vtpu_conv_tables_t*)lane;
+  matrix_t matrix = {.is_k_inner = plan->weight_k_inner};
+  int64_t size = (int64_t)plan->element_size;
+  if (plan->is_packed) {
+    int64_t ld = plan->weight_k_inner ? tables->k_count : plan->outputs;
+    matrix.data = packed_at(run, region, chunk, part) +
+                  chunk->k * (plan->weight_k_inner ? 1 : plan->outputs) * size;
+    matrix.ld = ld > 0 ? (int)ld : 1;
+    return matrix;
+  }
+  vtpu_panel_t panel = weight_panel(run, region, tables, chunk, part);
+  vtpu_block_t block = {.row_count = (int)panel.row.count, .col_count = (int)panel.col.count};
+  if (plan->weight_k_inner) {
+    block.col = chunk->k, block.col_count = (int)chunk->k_count;
+  } else {
+    block.row = chunk->k, block.row_count = (int)chunk->k_count;
+  }
+  matrix.ld = block.col_count > 0 ? block.col_count : 1;
+  if (plan->is_plain) {
+    matrix.data = (const char*)panel.data + (block.row * panel.row.stride + block.col) * size;
+    if (block.row_count > 1) matrix.ld = (int)panel.row.stride;
+    return matrix;
+  }
+  char* to = lane + plan->weight_offset + plan->weight_part_size * (size_t)part;
+  vtpu_panel_pack(&panel, &block, lane + plan->temp_offset, to);
+  matrix.data = to;
+  return matrix;
+}
+
+// --- patches ----------------------------------------------------------------------------------------
+
+static bool is_matrix(const vtpu_axis_t* outer, const vtpu_axis_t* inner) {
+  return !inner->table && (inner->stride == 1 || inner->count == 1) && !outer->table &&
+         (outer->count == 1 || outer->stride >= inner->count) && outer->stride <= INT32_MAX;
+}
+
+static matrix_t patches_of(const run_t* run, const chunk_t* chunk, int part, char* lane) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
+  char* stage = lane + plan->stage_offset + plan->stage_part_size * (size_t)part;
+  matrix_t matrix = {.is_k_inner = is_matrix(&t->position, &t->k)};
+  if (matrix.is_k_inner || is_matrix(&t->k, &t->position)) {
+    const vtpu_axis_t* outer = matrix.is_k_inner ? &t->position : &t->k;
+    int64_t inner = matrix.is_k_inner ? t->k_count : t->position_count;
+    matrix.data = stage + vtpu_axis_offset(&t->k, chunk->k) * (int64_t)plan->element_size;
+    matrix.ld = (int)(outer->count > 1 ? outer->stride : inner > 0 ? inner : 1);
+    return matrix;
+  }
+  vtpu_panel_t panel = {
+      .data = stage, .element_size = plan->element_size, .out_size = plan->element_size};
+  panel.row = plan->position_inner ? t->k : t->position;
+  panel.col = plan->position_inner ? t->position : t->k;
+  vtpu_block_t block = {.row_count = (int)t->position_count, .col_count = (int)t->position_count};
+  if (plan->position_inner) {
+    block.row = chunk->k, block.row_count = (int)chunk->k_count;
+  } else {
+    block.col = chunk->k, block.col_count = (int)chunk->k_count;
+  }
+  char* to = lane + plan->panel_offset + plan->panel_part_size * (size_t)part;
+  vtpu_panel_pack(&panel, &block, lane + plan->temp_offset, to);
+  matrix.data = to;
+  matrix.ld = block.col_count > 0 ? block.col_count : 1;
+  matrix.is_k_inner = !plan->position_inner;
+  return matrix;
+}
+
+// --- results ----------------------------------------------------------------------------------------
+
+// Where products are summed: outputs x positions or positions x outputs.
+typedef struct result {
+  char* data;
+  int64_t ld;
+  char* low;            // the sum of the low products (three passes), dense
+  bool is_accumulated;  // something was summed already
+} result_t;
+
+static void result_write(const run_t* run, const vtpu_conv_region_t* region, const char* result,
+                         char* lane) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
+  int64_t size = (int64_t)plan->out_size;
+  char* out = run->out + vtpu_conv_out_offset(plan, region) * size;
+  if (!plan->result_position_inner) {
+    for (int64_t p = 0; p < t->position_count; p++)
+      plan->narrow(result + p * plan->outputs * (int64_t)plan->element_size,
+                   out + vtpu_axis_offset(&t->out, p) * size, plan->outputs);
+    return;
+  }
+  bool is_run = !t->out.table && (t->out.stride == 1 || t->position_count == 1);
+  for (int64_t o = 0; o < plan->outputs; o++) {
+    const char* from = result + o * t->position_count * (int64_t)plan->element_size;
+    char* to = out + o * plan->out.stride[VTPU_CONV_FEATURE] * size;
+    if (is_run) {
+      plan->narrow(from, to, t->position_count);
+      continue;
+    }
+    char* temp = lane + plan->temp_offset;
+    plan->narrow(from, temp, t->position_count);
+    for (int64_t p = 0; p < t->position_count;) {
+      int64_t count = t->out.table ? t->out.run[p] : 1;
+      memcpy(to + vtpu_axis_offset(&t->out, p) * size, temp + p * size, (size_t)(count * size));
+      p += count;
+    }
+  }
+}
+
+// Points the result at the output itself when a GEMM can write there.
+static bool result_is_output(const run_t* run, const vtpu_conv_region_t* region,
+                             const vtpu_conv_tables_t* t, result_t* result) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  if (!plan->narrow_is_copy || plan->is_direct || t->out.table) return false;
+  int64_t ld;
+  if (plan->result_position_inner) {
+    if (t->out.stride != 1 && t->position_count > 1) return false;
+    ld = plan->outputs > 1 ? plan->out.stride[VTPU_CONV_FEATURE] : t->position_count;
+    if (ld < t->position_count) return false;
+  } else {
+    ld = t->position_count > 1 ? t->out.stride : plan->outputs;
+    if (ld < plan->outputs) return false;
+  }
+  if (ld > INT32_MAX) return false;
+  result->data = run->out + vtpu_conv_out_offset(plan, region) * (int64_t)plan->out_size;
+  result->ld = ld;
+  return true;
+}
+
+// --- products ---------------------------------------------------------------------------------------
+
+typedef struct operands {
+  matrix_t weights[2], patches[2];
+} operands_t;
+
+static void product(const vtpu_conv_plan_t* plan, const matrix_t* w, const matrix_t* p,
+                    vtpu_gemm_t* gemm) {
+  bool is_outputs_first = plan->result_position_inner;
+  const matrix_t *a = is_outputs_first ? w : p, *b = is_outputs_first ? p : w;
+  gemm->a = a->data, gemm->lda = a->ld, gemm->trans_a = !a->is_k_inner;
+  gemm->b = b->data, gemm->ldb = b->ld, gemm->trans_b = b->is_k_inner;
+  vtpu_compute_row(plan->compute)->gemm(gemm);
+}
+
+static void chunk_direct(const run_t* run, const vtpu_conv_region_t* region, chunk_t* chunk,
+                         char* lane, result_t* result) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  chunk->k_count = ((const vtpu_conv_tables_t*)lane)->k_count;
+  matrix_t weights = weights_of(run, region, chunk, 0, lane);
+  vtpu_conv_direct_t direct = {.weight = weights.data,
+                               .weight_ld = weights.ld,
+                               .stage = (const float*)(lane + plan->stage_offset),
+                               .tables = (const vtpu_conv_tables_t*)lane,
+                               .outputs = plan->outputs,
+                               .accumulate = result->is_accumulated,
+                               .temp = (float*)(lane + plan->temp_offset),
+                               .result = (float*)result->data};
+  vtpu_conv_direct(&direct);
+  result->is_accumulated = true;
+}
+
+static void chunk_gemm(const run_t* run, const vtpu_conv_region_t* region, chunk_t* chunk,
+                       char* lane, result_t* result) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
+  vtpu_gemm_t gemm = {.m = (int)plan->outputs, .n = (int)t->position_count};
+  if (!plan->result_position_inner) gemm.m = (int)t->position_count, gemm.n = (int)plan->outputs;
+  do {
+    int64_t left = t->k_count - chunk->k;
+    chunk->k_count = left < plan->k_block ? left : plan->k_block;
+    gemm.k = (int)chunk->k_count;
+    operands_t x;
+    for (int p = 0; p < plan->kernel_part_count; p++)
+      x.weights[p] = weights_of(run, region, chunk, p, lane);
+    for (int p = 0; p < plan->in_part_count; p++)
+      x.patches[p] = patches_of(run, chunk, p, lane);
+    gemm.accumulate = result->is_accumulated;
+    gemm.c = result->data, gemm.ldc = (int)result->ld;
+    product(plan, &x.weights[0], &x.patches[0], &gemm);
+    gemm.c = result->low, gemm.ldc = gemm.n;
+    if (plan->kernel_part_count > 1) {
+      product(plan, &x.weights[1], &x.patches[0], &gemm);
+      gemm.accumulate = true;
+    }
+    if (plan->in_part_count > 1) product(plan, &x.weights[0], &x.patches[1], &gemm);
+    result->is_accumulated = true;
+    chunk->k += chunk->k_count;
+  } while (chunk->k < t->k_count);
+}
+
+static void region_item(void* arg, int64_t item, int lane_number) {
+  const run_t* run = arg;
+  const vtpu_conv_plan_t* plan = run->plan;
+  char* lane = lane_memory(run, lane_number);
+  vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
+  vtpu_conv_region_t region = {0};
+  vtpu_conv_region_find(plan, item, &region);
+  int64_t first = plan->feature_chunks * region.split / plan->split_count;
+  int64_t end = plan->feature_chunks * (region.split + 1) / plan->split_count;
+  result_t result = {.data = lane + plan->result_offset};
+  result.low = lane + plan->result_offset + plan->result_part_size;
+  bool is_output = false;
+  if (plan->split_count > 1)
+    result.data = run->scratch + plan->partial_offset + plan->partial_size * (size_t)item;
+  int64_t c = first;
+  do {  // a convolution without features still has to write zeros
+    chunk_t chunk = chunk_make(plan, c);
+    vtpu_conv_tables_build(plan, &region, chunk.count, lane, tables);
+    vtpu_conv_stage(plan, &region, tables, chunk.first, run->in, lane);
+    if (c == first) {
+      result.ld = plan->result_position_inner ? tables->position_count : plan->outputs;
+      is_output = plan->split_count == 1 && result_is_output(run, &region, tables, &result);
+    }
+    if (plan->is_direct) {
+      chunk_direct(run, &region, &chunk, lane, &result);
+    } else {
+      chunk_gemm(run, &region, &chunk, lane, &result);
+    }
+  } while (++c < end);
+  int64_t rows = plan->result_position_inner ? plan->outputs : tables->position_count;
+  int64_t cols = plan->result_position_inner ? tables->position_count : plan->outputs;
+  if (plan->in_part_count + plan->kernel_part_count > 2)
+    vtpu_low_add((float*)result.data, result.ld, (const float*)result.low, rows, cols);
+  if (plan->split_count == 1 && !is_output) result_write(run, &region, result.data, lane);
+}
+
+// Sums the partial results of one region in order and writes them.
+static void sum_item(void* arg, int64_t item, int lane_number) {
+  const run_t* run = arg;
+  const vtpu_conv_plan_t* plan = run->plan;
+  static const tpt_dtype_t dtypes[VTPU_COMPUTE_COUNT] = {
+      [VTPU_COMPUTE_F32] = TPT_F32,   [VTPU_COMPUTE_F64] = TPT_F64, [VTPU_COMPUTE_C64] = TPT_C64,
+      [VTPU_COMPUTE_C128] = TPT_C128, [VTPU_COMPUTE_U32] = TPT_U32, [VTPU_COMPUTE_U64] = TPT_U64};
+  char* lane = lane_memory(run, lane_number);
+  vtpu_conv_region_t region = {0};
+  vtpu_conv_region_find(plan, item * plan->split_count, &region);
+  vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
+  vtpu_conv_tables_build(plan, &region, 1, lane, tables);
+  char* sum =
+      run->scratch + plan->partial_offset + plan->partial_size * (size_t)(item * plan->split_count);
+  for (int64_t s = 1; s < plan->split_count; s++)
+    vtpu_monoid(TPT_HLO_ADD, dtypes[plan->compute])
+        ->combine(sum, sum + plan->partial_size * (size_t)s,
+                  plan->outputs * tables->position_count);
+  result_write(run, &region, sum, lane);
+}
+
+tpt_status_t vtpu_conv_run(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
+                           const void* const* in, void* const* out) {
+  const vtpu_conv_plan_t* plan = kernel->state;
+  run_t run = {.plan = plan, .in = in[0], .kernel = in[1], .out = out[0], .scratch = scratch};
+  if (plan->item_count == 0 || plan->outputs == 0) return NULL;
+  for (int lane = 0; lane < plan->lane_count; lane++)
+    memset(lane_memory(&run, lane), 0, sizeof(vtpu_conv_tables_t));
+  if (plan->is_packed)
+    vtpu_lane_for(exec, plan->lane_count,
+                  pack_blocks(plan) * plan->feature_chunks * plan->phase_count * plan->groups,
+                  pack_item, &run);
+  vtpu_lane_for(exec, plan->lane_count, plan->item_count, region_item, &run);
+  if (plan->split_count > 1)
+    vtpu_lane_for(exec, plan->lane_count, plan->item_count / plan->split_count, sum_item, &run);
+  return NULL;
+}

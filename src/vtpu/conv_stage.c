@@ -1,0 +1,231 @@
+// One item of a convolution: where its region lies, the offset tables of its matrices, and the stage,
+// the rounded copy of the input with zeros around it.
+#include <string.h>
+
+#include "vtpu/conv.h"
+
+void vtpu_conv_region_find(const vtpu_conv_plan_t* plan, int64_t item, vtpu_conv_region_t* out) {
+  int64_t low = 0, high = plan->phase_count - 1;
+  while (low < high) {  // the last phase that starts at or before the item
+    int64_t middle = (low + high + 1) / 2;
+    if (plan->phases[middle].first_item <= item) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  const vtpu_conv_phase_t* phase = &plan->phases[low];
+  int64_t rest = item - phase->first_item;
+  out->phase = phase;
+  out->split = rest % plan->split_count;
+  rest /= plan->split_count;
+  for (int i = plan->spatial_count; i >= 0; i--) {
+    int axis = plan->out_order[i];
+    int64_t places =
+        axis == VTPU_CONV_BATCH ? plan->batch : phase->axis[axis - VTPU_CONV_SPATIAL].out_count;
+    out->first[axis] = rest % phase->tile_count[axis] * phase->tile[axis];
+    int64_t left = places - out->first[axis];
+    out->count[axis] = left < phase->tile[axis] ? left : phase->tile[axis];
+    rest /= phase->tile_count[axis];
+  }
+  out->group = rest;
+}
+
+int64_t vtpu_conv_out_offset(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* region) {
+  int64_t offset = region->group * plan->out.group_offset +
+                   region->first[VTPU_CONV_BATCH] * plan->out.stride[VTPU_CONV_BATCH];
+  for (int d = 0; d < plan->spatial_count; d++) {
+    const vtpu_conv_axis_t* axis = &region->phase->axis[d];
+    int64_t place = axis->out_first + region->first[VTPU_CONV_SPATIAL + d] * axis->out_step;
+    offset += place * plan->out.stride[VTPU_CONV_SPATIAL + d];
+  }
+  return offset;
+}
+
+// --- tables -----------------------------------------------------------------------------------------
+
+typedef struct walk {
+  int rank;
+  int64_t size[VTPU_CONV_AXES], stride[VTPU_CONV_AXES];
+} walk_t;
+
+static void walk_add(walk_t* walk, int64_t size, int64_t stride) {
+  walk->size[walk->rank] = size;
+  walk->stride[walk->rank++] = stride;
+}
+
+// Row-major offsets of a walk as an axis: a stride where one will do, else a table in `memory`, which
+// is advanced past it.
+static vtpu_axis_t walk_axis(const walk_t* walk, int64_t count, char** memory) {
+  int64_t* table = (int64_t*)*memory;
+  int64_t at[VTPU_CONV_AXES] = {0}, offset = 0;
+  bool is_even = true;
+  for (int64_t i = 0; i < count; i++) {
+    table[i] = offset;
+    if (i > 0) is_even &= offset == i * table[1];
+    for (int d = walk->rank - 1; d >= 0; d--) {
+      offset += walk->stride[d];
+      if (++at[d] < walk->size[d]) break;
+      offset -= at[d] * walk->stride[d];
+      at[d] = 0;
+    }
+  }
+  if (is_even) return (vtpu_axis_t){.count = count, .stride = count > 1 ? table[1] : 1};
+  int32_t* run = (int32_t*)(table + count);
+  vtpu_axis_runs(table, count, run);
+  *memory = (char*)(run + count + (count & 1));
+  return (vtpu_axis_t){.count = count, .table = table, .run = run};
+}
+
+// Extents and strides of the stage, in the memory order of the input.
+static void stage_shape(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables) {
+  tables->extent[VTPU_CONV_BATCH] = tables->counts[VTPU_CONV_BATCH];
+  tables->extent[VTPU_CONV_FEATURE] = tables->counts[VTPU_CONV_FEATURE];
+  for (int d = 0; d < plan->spatial_count; d++) {
+    const vtpu_conv_axis_t* axis = &tables->phase->axis[d];
+    tables->extent[VTPU_CONV_SPATIAL + d] =
+        (tables->counts[VTPU_CONV_SPATIAL + d] - 1) * axis->in_step +
+        (axis->tap_count > 0 ? axis->tap_count - 1 : 0) * axis->in_tap + 1;
+  }
+  int64_t stride = 1;
+  for (int i = plan->spatial_count + 1; i >= 0; i--) {
+    int axis = plan->in_order[i];
+    tables->stage_stride[axis] = stride;
+    stride *= tables->extent[axis];
+  }
+}
+
+static void k_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, char** memory) {
+  walk_t stage = {0}, weight = {0};
+  tables->k_count = tables->counts[VTPU_CONV_FEATURE] * tables->phase->taps;
+  tables->weight_base = 0;
+  for (int i = 0; i < plan->spatial_count + 2; i++) {
+    int a = plan->in_order[i];
+    if (a == VTPU_CONV_BATCH) continue;
+    if (a == VTPU_CONV_FEATURE) {
+      walk_add(&stage, tables->counts[a], tables->stage_stride[a]);
+      walk_add(&weight, tables->counts[a], plan->kernel.stride[a]);
+      continue;
+    }
+    const vtpu_conv_axis_t* axis = &tables->phase->axis[a - VTPU_CONV_SPATIAL];
+    int64_t stride = plan->kernel.stride[a], first = axis->tap_first;
+    if (plan->reversal[a - VTPU_CONV_SPATIAL]) {
+      first = plan->kernel.size[a] - 1 - first;
+      tables->weight_base += first * stride;
+      stride = -stride;
+    } else {
+      tables->weight_base += first * stride;
+    }
+    walk_add(&stage, axis->tap_count, axis->in_tap * tables->stage_stride[a]);
+    walk_add(&weight, axis->tap_count, stride * axis->tap_step);
+  }
+  tables->k = walk_axis(&stage, tables->k_count, memory);
+  tables->weight_k = walk_axis(&weight, tables->k_count, memory);
+}
+
+static void position_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, char** memory) {
+  walk_t stage = {0}, out = {0};
+  tables->position_count = 1;
+  for (int i = 0; i <= plan->spatial_count; i++) {
+    int a = plan->out_order[i];
+    int64_t step = 1, out_step = 1;
+    if (a != VTPU_CONV_BATCH) {
+      step = tables->phase->axis[a - VTPU_CONV_SPATIAL].in_step;
+      out_step = tables->phase->axis[a - VTPU_CONV_SPATIAL].out_step;
+    }
+    walk_add(&stage, tables->counts[a], step * tables->stage_stride[a]);
+    walk_add(&out, tables->counts[a], out_step * plan->out.stride[a]);
+    tables->position_count *= tables->counts[a];
+  }
+  tables->position = walk_axis(&stage, tables->position_count, memory);
+  tables->out = walk_axis(&out, tables->position_count, memory);
+}
+
+void vtpu_conv_tables_build(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* region,
+                            int64_t features, char* lane, vtpu_conv_tables_t* tables) {
+  bool is_same = tables->phase == region->phase && tables->counts[VTPU_CONV_FEATURE] == features;
+  for (int i = 0; i <= plan->spatial_count && is_same; i++)
+    is_same = tables->counts[plan->out_order[i]] == region->count[plan->out_order[i]];
+  if (is_same) return;
+  tables->phase = region->phase;
+  for (int i = 0; i <= plan->spatial_count; i++)
+    tables->counts[plan->out_order[i]] = region->count[plan->out_order[i]];
+  tables->counts[VTPU_CONV_FEATURE] = features;
+  stage_shape(plan, tables);
+  char* memory = lane + plan->table_offset;
+  k_axes(plan, tables, &memory);
+  position_axes(plan, tables, &memory);
+}
+
+// --- stage ------------------------------------------------------------------------------------------
+
+// A copy with margins: axis i of the stage takes `low` zeros, then `valid` elements, then zeros.
+typedef struct margins {
+  int rank;
+  int64_t low[VTPU_CONV_AXES], valid[VTPU_CONV_AXES], extent[VTPU_CONV_AXES];
+  int64_t in_stride[VTPU_CONV_AXES], out_stride[VTPU_CONV_AXES];
+  size_t in_size, out_size;
+  vtpu_convert_fn_t widen;
+} margins_t;
+
+// Appends an axis, outermost first, merging it with the one before when neither has margins inside.
+static void margins_add(margins_t* m, int64_t low, int64_t valid, int64_t extent, int64_t in_stride,
+                        int64_t out_stride) {
+  int i = m->rank;
+  bool is_full = low == 0 && valid == extent;
+  if (i > 0 && is_full && m->in_stride[i - 1] == extent * in_stride) {
+    i--;
+    m->low[i] *= extent, m->valid[i] *= extent, m->extent[i] *= extent;
+  } else {
+    m->low[i] = low, m->valid[i] = valid, m->extent[i] = extent;
+    m->rank++;
+  }
+  m->in_stride[i] = in_stride;
+  m->out_stride[i] = out_stride;
+}
+
+static void margins_copy(const margins_t* m, int level, const char* in, char* out) {
+  size_t block = (size_t)m->out_stride[level] * m->out_size;
+  int64_t low = m->low[level], valid = m->valid[level];
+  memset(out, 0, (size_t)low * block);
+  out += (size_t)low * block;
+  if (level + 1 < m->rank) {
+    for (int64_t i = 0; i < valid; i++)
+      margins_copy(m, level + 1, in + i * m->in_stride[level] * (int64_t)m->in_size,
+                   out + (size_t)i * block);
+  } else {
+    m->widen(in, out, valid);  // the innermost axis of a dense array has stride 1
+  }
+  out += (size_t)valid * block;
+  memset(out, 0, (size_t)(m->extent[level] - low - valid) * block);
+}
+
+void vtpu_conv_stage(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* region,
+                     const vtpu_conv_tables_t* tables, int64_t first_feature, const void* in,
+                     char* lane) {
+  margins_t m = {.in_size = plan->in_size, .out_size = plan->element_size};
+  int64_t offset = region->group * plan->in.group_offset;
+  for (int i = 0; i < plan->spatial_count + 2; i++) {
+    int a = plan->in_order[i];
+    int64_t low = 0, extent = tables->extent[a], valid = extent, first;
+    if (a >= VTPU_CONV_SPATIAL) {
+      const vtpu_conv_axis_t* axis = &region->phase->axis[a - VTPU_CONV_SPATIAL];
+      first = axis->in_base + region->first[a] * axis->in_step;
+      low = first < 0 ? -first : 0;
+      if (low > extent) low = extent;
+      int64_t end = plan->in.size[a] - first;
+      if (end > extent) end = extent;
+      valid = end > low ? end - low : 0;
+      if (valid > 0) first += low;
+    } else {
+      first = a == VTPU_CONV_BATCH ? region->first[VTPU_CONV_BATCH] : first_feature;
+    }
+    if (valid > 0) offset += first * plan->in.stride[a];
+    margins_add(&m, low, valid, extent, plan->in.stride[a], tables->stage_stride[a]);
+  }
+  for (int part = 0; part < plan->in_part_count; part++) {
+    m.widen = vtpu_widen_fn(plan->in_dtype, plan->compute, plan->in_parts[part]);
+    margins_copy(&m, 0, (const char*)in + offset * (int64_t)plan->in_size,
+                 lane + plan->stage_offset + plan->stage_part_size * (size_t)part);
+  }
+}
