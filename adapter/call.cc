@@ -299,6 +299,11 @@ struct RowKernel final : c10::OperatorKernel {
     tpt_status_t status = tpt_call_run(&call, &results, &count);
     if (__builtin_expect(status != nullptr, 0)) {
       if (tpt_status_code(status) != TPT_UNIMPLEMENTED) throw_status(status);
+      // PyTorch's own decomposition, where there is one, before the CPU.
+      if (handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd)) {
+        tpt_status_release(status);
+        return handle.callBoxedForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd, *stack);
+      }
       std::string why = std::string(" (") + tpt_status_message(status) + ")";
       tpt_status_release(status);
       return run_on_cpu(handle, stack, why.c_str());
@@ -344,7 +349,8 @@ struct RowKernel final : c10::OperatorKernel {
         returned.push_back(values[static_cast<size_t>(written_[i])]);
       return replace(stack, values.size(), std::move(returned));
     }
-    int next = 0;
+    int next = 0, lists = 0;
+    for (int i = 0; i < schema_->return_count; i++) lists += schema_->returns[i] == TPT_ARG_TENSORS;
     std::vector<c10::IValue> returned;
     returned.reserve(static_cast<size_t>(schema_->return_count));
     for (int i = 0; i < schema_->return_count; i++) {
@@ -352,9 +358,9 @@ struct RowKernel final : c10::OperatorKernel {
         TORCH_INTERNAL_ASSERT(next < count, schema_->name, " returned too few results");
         returned.emplace_back(tensor_of(results[next++], device));
       } else {
-        // The only list of a row is its last result.
+        // Rows with several lists have no functional form (see has_functional_form).
         c10::List<at::Tensor> list;
-        int items = schema_->return_count == 1 ? count : count / schema_->return_count;
+        int items = count - (schema_->return_count - lists);
         for (int k = 0; k < items; k++) list.push_back(tensor_of(results[next++], device));
         returned.emplace_back(std::move(list));
       }
@@ -453,6 +459,21 @@ bool derives(const c10::FunctionSchema& base, const c10::FunctionSchema& other, 
   return true;
 }
 
+// The lengths of several result lists cannot be told apart; such rows serve their in-place form only.
+bool has_functional_form(const tpt_schema_t* schema) {
+  int lists = 0;
+  for (int i = 0; i < schema->return_count; i++) lists += schema->returns[i] == TPT_ARG_TENSORS;
+  return lists <= 1;
+}
+
+// "normal_functional" -> "normal_": core names the functional form of some in-place ops so.
+std::string inplace_name(const std::string& base) {
+  static const std::string suffix = "_functional";
+  if (base.size() > suffix.size() && base.compare(base.size() - suffix.size(), suffix.size(), suffix) == 0)
+    return base.substr(0, base.size() - suffix.size()) + "_";
+  return base + "_";
+}
+
 bool is_composite_implicit(const c10::OperatorHandle& op) {
   return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
 }
@@ -499,10 +520,10 @@ void register_rows() {
     TORCH_CHECK(!is_composite_implicit(*handle) || tpt_op_is_composite_implicit(op), name,
                 " is composite-implicit: a row on it would cut its autograd");
     const c10::FunctionSchema& base = handle->schema();
-    add_kernel(library, name, op, Form::kFunctional, {});
+    if (has_functional_form(schema)) add_kernel(library, name, op, Form::kFunctional, {});
     if (tpt_op_is_functional_only(op)) continue;
     std::string self = std::string("aten::") + schema->base;
-    for (const auto& [family, form] : {std::pair<std::string, Form>(self + "_", Form::kInplace),
+    for (const auto& [family, form] : {std::pair<std::string, Form>(inplace_name(self), Form::kInplace),
                                        std::pair<std::string, Form>(self, Form::kOut)}) {
       auto found = by_base.find(family);
       if (found == by_base.end()) continue;
