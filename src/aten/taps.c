@@ -1,4 +1,5 @@
-// Tables of taps and their application by one gather along a dimension. Missing taps are selected away,
+// Tables of taps and their application by one gather along a dimension
+// (a slice or a repetition where the table is that regular). Missing taps are selected away,
 // never multiplied by zero, so that an infinity elsewhere cannot leak in.
 #include "aten/taps.h"
 
@@ -41,8 +42,45 @@ bool tpt_taps_transpose(tpt_graph_t* g, const tpt_taps_t* taps, int64_t in_size,
   return true;
 }
 
+// Indexes that rise by one step: a slice.
+static bool is_progression(const int64_t* index, int64_t count) {
+  int64_t step = count > 1 ? index[1] - index[0] : 1;
+  for (int64_t i = 1; i < count; i++)
+    if (index[i] - index[i - 1] != step) return false;
+  return step > 0;
+}
+
+// The factor by which a dimension of `size` is repeated element by element, or 0.
+static int64_t repeat_factor(const int64_t* index, int64_t count, int64_t size) {
+  if (size == 0 || count % size) return 0;
+  int64_t factor = count / size;
+  for (int64_t i = 0; i < count; i++)
+    if (index[i] != i / factor) return 0;
+  return factor;
+}
+
+static tpt_v repeat_elements(tpt_graph_t* g, tpt_v x, int dim, int64_t factor) {
+  tpt_type_t type = *tpt_graph_type(g, x);
+  int64_t dims[TPT_RANK_MAX + 1], where[TPT_RANK_MAX];
+  for (int d = 0; d < type.rank; d++) {
+    where[d] = d <= dim ? d : d + 1;
+    dims[where[d]] = type.dims[d];
+  }
+  dims[dim + 1] = factor;
+  type.dims[dim] *= factor;
+  x = tpt_hlo_broadcast_in_dim(g, x, type.rank + 1, dims, where);
+  return tpt_hlo_reshape(g, x, type.rank, type.dims);
+}
+
 tpt_v tpt_take(tpt_graph_t* g, tpt_v x, int dim, const int64_t* index, int64_t count) {
   tpt_type_t type = *tpt_graph_type(g, x);
+  if (is_progression(index, count) && count > 0) {
+    int64_t step = count > 1 ? index[1] - index[0] : 1;
+    if (step == 1 && count == type.dims[dim]) return x;
+    return tpt_hlo_slice_dim(g, x, dim, index[0], index[count - 1] + 1, step);
+  }
+  int64_t factor = repeat_factor(index, count, type.dims[dim]);
+  if (factor && type.rank < TPT_RANK_MAX) return repeat_elements(g, x, dim, factor);
   tpt_gather_t gather;
   memset(&gather, 0, sizeof(gather));
   for (int d = 0; d < type.rank; d++) {
