@@ -182,7 +182,8 @@ tpt_status_t lower_channel_shuffle(tpt_lower_t* l) {
   }
   tpt_v x = tpt_hlo_reshape(g, tpt_lower_value(l, 0), t->rank + 1, split);
   x = tpt_hlo_transpose(g, x, permutation);
-  return tpt_lower_result(l, tpt_hlo_reshape(g, x, t->rank, t->sizes));
+  x = tpt_hlo_reshape(g, x, t->rank, t->sizes);
+  return tpt_lower_result_format(l, x, tpt_lower_is_channels_last(l, 0));
 }
 
 // [..., C, H, W] with blocks of factor x factor pixels moved between C and H, W.
@@ -212,7 +213,8 @@ tpt_status_t lower_pixel_shuffle(tpt_lower_t* l) {
   dims[lead + 2] = is_forward ? w * f : w / f;
   tpt_v x = tpt_hlo_reshape(g, tpt_lower_value(l, 0), lead + 5, split);
   x = tpt_hlo_transpose(g, x, permutation);
-  return tpt_lower_result(l, tpt_hlo_reshape(g, x, t->rank, dims));
+  x = tpt_hlo_reshape(g, x, t->rank, dims);
+  return tpt_lower_result_format(l, x, tpt_lower_is_channels_last(l, 0));
 }
 
 // --- slices written back -----------------------------------------------------------------------------------
