@@ -11,7 +11,7 @@ typedef struct places {
   tpt_v index;  // s64, self's rank, wrapped
   tpt_type_t type, index_type;
   int dim;
-  bool empty;   // no index at all
+  bool empty;  // no index at all
 } places_t;
 
 // self at argument 0, dim 1, index 2.
@@ -24,21 +24,25 @@ static tpt_status_t read_places(tpt_lower_t* l, places_t* out) {
   tpt_v index = tpt_at_least_1d(g, tpt_lower_value(l, 2));
   out->index_type = *tpt_graph_type(g, index);
   out->empty = tpt_type_count(&out->index_type) == 0;
+  if (out->empty) return NULL;  // of any dtype, as on the CPU
   if (out->index_type.dtype != TPT_S64 && out->index_type.dtype != TPT_S32)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "%s(): Expected dtype int64 for index", name);
-  if (out->empty) return NULL;
   if (out->index_type.rank != out->type.rank)
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "Index tensor must have the same number of dimensions as input tensor");
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "Index tensor must have the same number of dimensions as input tensor");
   for (int d = 0; d < out->type.rank; d++) {
     if (d != out->dim && out->index_type.dims[d] > out->type.dims[d])
-      TPT_FAIL(TPT_INVALID_ARGUMENT,
-               "Size does not match at dimension %d expected index to be no larger than self apart from "
-               "dimension %d",
-               d, out->dim);
+      TPT_FAIL(
+          TPT_INVALID_ARGUMENT,
+          "Size does not match at dimension %d expected index to be no larger than self apart from "
+          "dimension %d",
+          d, out->dim);
   }
   if (out->type.dims[out->dim] == 0)
-    TPT_FAIL(TPT_OUT_OF_RANGE, "%s(): index is out of bounds for dimension %d with size 0", name, out->dim);
-  out->index = tpt_hlo_convert(g, index, TPT_S64);  // negative indices are errors here, as on the CPU
+    TPT_FAIL(TPT_OUT_OF_RANGE, "%s(): index is out of bounds for dimension %d with size 0", name,
+             out->dim);
+  out->index =
+      tpt_hlo_convert(g, index, TPT_S64);  // negative indices are errors here, as on the CPU
   return NULL;
 }
 
@@ -60,8 +64,7 @@ tpt_status_t lower_gather(tpt_lower_t* l) {
   places_t p;
   TPT_TRY(read_places(l, &p));
   const tpt_tensor_t* shape = tpt_lower_tensor(l, 2);
-  if (p.empty)
-    return tpt_lower_result(l, tpt_fill(g, p.type.dtype, shape->rank, shape->sizes, 0));
+  if (p.empty) return tpt_lower_result(l, tpt_fill(g, p.type.dtype, shape->rank, shape->sizes, 0));
   tpt_gather_t gather;
   memset(&gather, 0, sizeof(gather));
   for (int d = 0; d < p.type.rank; d++) {
@@ -79,7 +82,8 @@ tpt_status_t lower_gather(tpt_lower_t* l) {
 }
 
 // Combines `update` (the index's shape) into `base` (self's type) at the places.
-static tpt_v scatter_into(tpt_lower_t* l, const places_t* p, tpt_v base, tpt_v update, tpt_hlo_t combine) {
+static tpt_v scatter_into(tpt_lower_t* l, const places_t* p, tpt_v base, tpt_v update,
+                          tpt_hlo_t combine) {
   tpt_graph_t* g = l->graph;
   tpt_scatter_t scatter;
   memset(&scatter, 0, sizeof(scatter));
@@ -120,7 +124,8 @@ static tpt_status_t read_update(tpt_lower_t* l, const places_t* p, tpt_v* out) {
     TPT_FAIL(TPT_INVALID_ARGUMENT, "%s(): Expected self.dtype to be equal to src.dtype",
              tpt_op_schema(l->op)->base);
   if (type.rank != p->type.rank)
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "Index tensor must have the same number of dimensions as src tensor");
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "Index tensor must have the same number of dimensions as src tensor");
   for (int d = 0; d < type.rank; d++)
     if (p->index_type.dims[d] > type.dims[d])
       TPT_FAIL(TPT_INVALID_ARGUMENT, "Expected index to be no larger than src in dimension %d", d);
@@ -133,7 +138,9 @@ static bool is_named(const tpt_lower_t* l, int arg, const char* name) {
   return a->count == strlen(name) && memcmp(a->string, name, a->count) == 0;
 }
 
-static tpt_hlo_t adding(tpt_dtype_t dtype) { return dtype == TPT_PRED ? TPT_HLO_OR : TPT_HLO_ADD; }
+static tpt_hlo_t adding(tpt_dtype_t dtype) {
+  return dtype == TPT_PRED ? TPT_HLO_OR : TPT_HLO_ADD;
+}
 static tpt_hlo_t multiplying(tpt_dtype_t dtype) {
   return dtype == TPT_PRED ? TPT_HLO_AND : TPT_HLO_MULTIPLY;
 }
@@ -158,7 +165,13 @@ tpt_status_t lower_scatter(tpt_lower_t* l) {
   return give(l, scatter_into(l, &p, p.self, update, combine));
 }
 
-typedef enum reduction { REDUCE_SUM, REDUCE_PROD, REDUCE_MEAN, REDUCE_AMAX, REDUCE_AMIN } reduction_t;
+typedef enum reduction {
+  REDUCE_SUM,
+  REDUCE_PROD,
+  REDUCE_MEAN,
+  REDUCE_AMAX,
+  REDUCE_AMIN
+} reduction_t;
 
 static tpt_status_t read_reduction(const tpt_lower_t* l, reduction_t* out) {
   static const char* const kNames[] = {"sum", "prod", "mean", "amax", "amin"};
@@ -173,10 +186,14 @@ static tpt_status_t read_reduction(const tpt_lower_t* l, reduction_t* out) {
 
 static tpt_v neutral(tpt_graph_t* g, reduction_t reduction, tpt_dtype_t dtype) {
   switch (reduction) {
-    case REDUCE_PROD: return tpt_hlo_scalar_i64(g, dtype, 1);
-    case REDUCE_AMAX: return tpt_lowest(g, dtype);
-    case REDUCE_AMIN: return tpt_highest(g, dtype);
-    default: return tpt_hlo_scalar_i64(g, dtype, 0);
+  case REDUCE_PROD:
+    return tpt_hlo_scalar_i64(g, dtype, 1);
+  case REDUCE_AMAX:
+    return tpt_lowest(g, dtype);
+  case REDUCE_AMIN:
+    return tpt_highest(g, dtype);
+  default:
+    return tpt_hlo_scalar_i64(g, dtype, 0);
   }
 }
 

@@ -105,10 +105,10 @@ static tpt_status_t make_plan(tpt_lower_t* l, plan_t* p) {
     if (list->tensors[d].flags & TPT_TENSOR_NONE) continue;
     tpt_dtype_t dtype = list->tensors[d].dtype;
     if (dtype == TPT_PRED || dtype == TPT_U8)
-      TPT_FAIL(TPT_UNIMPLEMENTED, "masks select a number of elements that is known only at run time");
+      TPT_FAIL(TPT_UNIMPLEMENTED,
+               "masks select a number of elements that is known only at run time");
     if (!tpt_dtype_is_int(dtype))
-      TPT_FAIL(TPT_OUT_OF_RANGE,
-               "tensors used as indices must be long, int, byte or bool tensors");
+      TPT_FAIL(TPT_OUT_OF_RANGE, "tensors used as indices must be long, int, byte or bool tensors");
     indices[p->dim_count] = tpt_index_wrap(g, tpt_lower_item(l, 1, d), p->self.dims[d]);
     p->dims[p->dim_count++] = d;
   }
@@ -164,10 +164,11 @@ tpt_status_t lower_index_put(tpt_lower_t* l) {
   tpt_v self = tpt_lower_value(l, 0);
   const tpt_tensor_t* values = tpt_lower_tensor(l, 2);
   if (!(values->flags & TPT_TENSOR_HOST) && values->dtype != p.self.dtype)
-    TPT_FAIL(TPT_INVALID_ARGUMENT,
-             "Index put requires the source and destination dtypes match, got %s for the destination "
-             "and %s for the source.",
-             tpt_dtype_row(p.self.dtype)->name, tpt_dtype_row(values->dtype)->name);
+    TPT_FAIL(
+        TPT_INVALID_ARGUMENT,
+        "Index put requires the source and destination dtypes match, got %s for the destination "
+        "and %s for the source.",
+        tpt_dtype_row(p.self.dtype)->name, tpt_dtype_row(values->dtype)->name);
   tpt_v update = tpt_lower_value_as(l, 2, p.self.dtype);
   if (p.dim_count == 0) {
     memcpy(p.result, p.self.dims, sizeof(p.result));
@@ -260,7 +261,8 @@ tpt_status_t lower_index_select(tpt_lower_t* l) {
 }
 
 // Combines `update` (self's shape, count along dim) into self at the line's indices.
-static tpt_status_t write_line(tpt_lower_t* l, const line_t* line, tpt_v update, tpt_hlo_t combine) {
+static tpt_status_t write_line(tpt_lower_t* l, const line_t* line, tpt_v update,
+                               tpt_hlo_t combine) {
   tpt_graph_t* g = l->graph;
   tpt_v result = line->self;
   tpt_type_t type = *tpt_graph_type(g, update);
@@ -300,8 +302,9 @@ static tpt_status_t read_source(tpt_lower_t* l, const line_t* line, tpt_v* out) 
   tpt_type_t wanted = tpt_type_make(type.dtype, line->type.rank, dims);
   if (!tpt_dims_equal(&type, &wanted)) {
     char have[256], want[256];
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "%s(): source has shape %s where the index and self ask for %s", name,
-             tpt_type_print(&type, have, sizeof(have)), tpt_type_print(&wanted, want, sizeof(want)));
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "%s(): source has shape %s where the index and self ask for %s",
+             name, tpt_type_print(&type, have, sizeof(have)),
+             tpt_type_print(&wanted, want, sizeof(want)));
   }
   *out = source;
   return NULL;

@@ -67,7 +67,9 @@ static tpt_status_t give(tpt_lower_t* l, tpt_v x, const tpt_type_t* type) {
 
 // --- value checks ------------------------------------------------------------------------------------------
 
-static double number_of(const tpt_lower_t* l, int arg) { return l->args[arg].number.f; }
+static double number_of(const tpt_lower_t* l, int arg) {
+  return l->args[arg].number.f;
+}
 
 tpt_status_t check_uniform(tpt_lower_t* l) {
   double from = number_of(l, 1), to = number_of(l, 2);
@@ -76,11 +78,12 @@ tpt_status_t check_uniform(tpt_lower_t* l) {
            "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
 }
 
-static tpt_status_t check_above(const tpt_lower_t* l, int arg, const char* name, bool zero_is_fine) {
+static tpt_status_t check_above(const tpt_lower_t* l, int arg, const char* name,
+                                bool zero_is_fine) {
   double value = number_of(l, arg);
   if (value > 0 || (zero_is_fine && value == 0)) return NULL;
-  TPT_FAIL(TPT_INVALID_ARGUMENT, "%s_ expects %s %s 0.0, but found %s=%g", tpt_op_schema(l->op)->base,
-           name, zero_is_fine ? ">=" : ">", name, value);
+  TPT_FAIL(TPT_INVALID_ARGUMENT, "%s_ expects %s %s 0.0, but found %s=%g",
+           tpt_op_schema(l->op)->base, name, zero_is_fine ? ">=" : ">", name, value);
 }
 
 tpt_status_t check_normal(tpt_lower_t* l) {
@@ -88,9 +91,15 @@ tpt_status_t check_normal(tpt_lower_t* l) {
   if (std >= 0) return NULL;
   TPT_FAIL(TPT_INVALID_ARGUMENT, "normal expects std >= 0.0, but found std %g", std);
 }
-tpt_status_t check_log_normal(tpt_lower_t* l) { return check_above(l, 2, "std", false); }
-tpt_status_t check_exponential(tpt_lower_t* l) { return check_above(l, 1, "lambda", false); }
-tpt_status_t check_cauchy(tpt_lower_t* l) { return check_above(l, 2, "sigma", false); }
+tpt_status_t check_log_normal(tpt_lower_t* l) {
+  return check_above(l, 2, "std", false);
+}
+tpt_status_t check_exponential(tpt_lower_t* l) {
+  return check_above(l, 1, "lambda", false);
+}
+tpt_status_t check_cauchy(tpt_lower_t* l) {
+  return check_above(l, 2, "sigma", false);
+}
 
 tpt_status_t check_geometric(tpt_lower_t* l) {
   double p = number_of(l, 1);
@@ -190,7 +199,8 @@ tpt_status_t lower_geometric(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
   tpt_type_t type = tpt_type_make(self->dtype, self->rank, self->sizes);
-  if (type.dtype == TPT_PRED || tpt_dtype_is_complex(type.dtype)) return tpt_refuse_dtype(l, type.dtype);
+  if (type.dtype == TPT_PRED || tpt_dtype_is_complex(type.dtype))
+    return tpt_refuse_dtype(l, type.dtype);
   tpt_dtype_t compute = type.dtype == TPT_F64 ? TPT_F64 : TPT_F32;
   tpt_v u = unit_above_zero(l, compute, type.rank, type.dims);
   tpt_v rest = tpt_log1p(g, tpt_neg(g, tpt_lower_scalar(l, 1, compute)));
@@ -215,8 +225,12 @@ static tpt_status_t bernoulli_of(tpt_lower_t* l, int arg) {
   return draw_bernoulli(l, tpt_hlo_broadcast_to(l->graph, p, self->rank, self->sizes));
 }
 
-tpt_status_t lower_bernoulli(tpt_lower_t* l) { return bernoulli_of(l, 0); }
-tpt_status_t lower_bernoulli_tensor(tpt_lower_t* l) { return bernoulli_of(l, 1); }
+tpt_status_t lower_bernoulli(tpt_lower_t* l) {
+  return bernoulli_of(l, 0);
+}
+tpt_status_t lower_bernoulli_tensor(tpt_lower_t* l) {
+  return bernoulli_of(l, 1);
+}
 tpt_status_t lower_bernoulli_p(tpt_lower_t* l) {
   return draw_bernoulli(l, tpt_lower_scalar(l, 1, TPT_F32));
 }
@@ -224,12 +238,18 @@ tpt_status_t lower_bernoulli_p(tpt_lower_t* l) {
 // Integers that a dtype counts without gaps, from 0: what random_() draws from.
 static uint64_t whole_range(tpt_dtype_t dtype) {
   switch (dtype) {
-    case TPT_F16: return (1u << 11) + 1;
-    case TPT_BF16: return (1u << 8) + 1;
-    case TPT_F32: return (1u << 24) + 1;
-    case TPT_F64: return ((uint64_t)1 << 53) + 1;
-    case TPT_PRED: return 2;
-    default: break;
+  case TPT_F16:
+    return (1u << 11) + 1;
+  case TPT_BF16:
+    return (1u << 8) + 1;
+  case TPT_F32:
+    return (1u << 24) + 1;
+  case TPT_F64:
+    return ((uint64_t)1 << 53) + 1;
+  case TPT_PRED:
+    return 2;
+  default:
+    break;
   }
   int bits = (int)tpt_dtype_size(dtype) * 8;
   if (tpt_dtype_row(dtype)->kind == TPT_CLASS_SINT) bits--;
@@ -269,8 +289,7 @@ tpt_status_t lower_random(tpt_lower_t* l) {
     range = range ? range - (uint64_t)from : 0;
   }
   tpt_v x = below(l, &type, range);
-  if (type.dtype == TPT_PRED)
-    return tpt_lower_result(l, tpt_ne(g, x, tpt_like_i64(g, x, 0)));
+  if (type.dtype == TPT_PRED) return tpt_lower_result(l, tpt_ne(g, x, tpt_like_i64(g, x, 0)));
   tpt_type_t wide = type;
   wide.dtype = TPT_S64;
   x = tpt_hlo_bitcast_convert(g, x, &wide);
@@ -345,5 +364,6 @@ tpt_status_t lower_multinomial(tpt_lower_t* l) {
   p = tpt_hlo_reshape(g, tpt_hlo_convert(g, p, tpt_dtype_compute(type.dtype)), 2, dims);
   tpt_v samples = again ? sample_again(l, p, count) : sample_distinct(l, p, count);
   int64_t out[2] = {dims[0], count};
-  return tpt_lower_result(l, tpt_hlo_reshape(g, samples, type.rank, type.rank == 2 ? out : out + 1));
+  return tpt_lower_result(l,
+                          tpt_hlo_reshape(g, samples, type.rank, type.rank == 2 ? out : out + 1));
 }

@@ -50,7 +50,8 @@ tpt_sorted_t tpt_sort(tpt_graph_t* g, tpt_v x, int dim, bool descending) {
   bool is_short = type.dtype == TPT_F32 || type.dtype == TPT_BF16 || type.dtype == TPT_F16;
   tpt_sorted_t out;
   if (is_short || type.dtype == TPT_PRED) {
-    tpt_v key = is_short ? float_key(g, tpt_hlo_convert(g, x, TPT_F32)) : tpt_hlo_convert(g, x, TPT_S32);
+    tpt_v key =
+        is_short ? float_key(g, tpt_hlo_convert(g, x, TPT_F32)) : tpt_hlo_convert(g, x, TPT_S32);
     tpt_v xs[3] = {key, x, iota};
     tpt_v first = sort_operands(g, xs, 3, dim, descending);
     out = (tpt_sorted_t){nth(first, 1), nth(first, 2)};
@@ -114,8 +115,8 @@ tpt_status_t lower_topk(tpt_lower_t* l) {
 }
 
 // Element `place` of the sorted dimension, which vanishes or stays as 1.
-static tpt_status_t give_place(tpt_lower_t* l, const ordered_t* o, tpt_sorted_t sorted, int64_t place,
-                               bool keep) {
+static tpt_status_t give_place(tpt_lower_t* l, const ordered_t* o, tpt_sorted_t sorted,
+                               int64_t place, bool keep) {
   tpt_graph_t* g = l->graph;
   sorted.values = tpt_hlo_slice_dim(g, sorted.values, o->dim, place, place + 1, 1);
   sorted.positions = tpt_hlo_slice_dim(g, sorted.positions, o->dim, place, place + 1, 1);
@@ -133,7 +134,8 @@ tpt_status_t lower_kthvalue(tpt_lower_t* l) {
   TPT_TRY(read_ordered(l, 2, &o));
   int64_t k = tpt_lower_int(l, 1);
   if (k < 1 || k > o.type.dims[o.dim])
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "kthvalue(): selected number k out of range for dimension %d", o.dim);
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "kthvalue(): selected number k out of range for dimension %d",
+             o.dim);
   return give_place(l, &o, tpt_sort(l->graph, o.x, o.dim, false), k - 1, tpt_lower_bool(l, 3));
 }
 
