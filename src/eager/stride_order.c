@@ -54,7 +54,8 @@ void tpt_strides_normalise(int rank, const int64_t* sizes, const int64_t* stride
   int64_t next = 1;
   for (int i = rank - 1; i >= 0; i--) {
     out_strides[i] = is_empty || sizes[i] == 1 ? next : strides[i];
-    next = out_strides[i] * (sizes[i] > 1 ? sizes[i] : 1);
+    // Nonsense sizes may overflow here; whoever checks the span refuses them later.
+    if (__builtin_mul_overflow(out_strides[i], sizes[i] > 1 ? sizes[i] : 1, &next)) next = 0;
   }
 }
 

@@ -179,7 +179,7 @@ static tpt_status_t set_span(tpt_window_t* w) {
                 __builtin_mul_overflow(size > 1 ? size - 1 : 0, w->strides[i], &reach) ||
                 __builtin_add_overflow(last, reach, &last);
   }
-  if (is_wrong || last == INT64_MAX)
+  if (is_wrong || last == INT64_MAX || count > INT64_MAX / 16)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "a tensor's sizes and strides overflow 63 bits");
   w->span = is_empty ? 0 : last + 1;
   return NULL;
