@@ -104,6 +104,14 @@ static tpt_status_t write_rehomed(tpt_build_t* b, const tpt_use_t* use, tpt_valu
   return NULL;
 }
 
+// A bool home cannot hold what other dtypes write through a view: it becomes bytes first.
+static tpt_status_t leave_bool_home(tpt_build_t* b, tpt_build_group_t* group) {
+  tpt_type_t type = group->home->type;
+  type.dtype = TPT_U8;
+  group->current = tpt_recast_element(b->graph, group->current, TPT_U8);
+  return tpt_home_typed(&b->device->homes, &type, &group->home);
+}
+
 static tpt_status_t write_use(tpt_build_t* b, const tpt_use_t* use, tpt_value_t update) {
   const tpt_window_t* window = use->window;
   tpt_build_group_t* group = &b->groups[use->group];
@@ -122,6 +130,8 @@ static tpt_status_t write_use(tpt_build_t* b, const tpt_use_t* use, tpt_value_t 
         tpt_window_to_memory(b->graph, &window->type, window->strides, update, &group->home->type);
     return NULL;
   }
+  if (group->home->type.dtype == TPT_PRED && window->type.dtype != TPT_PRED)
+    TPT_TRY(leave_bool_home(b, group));
   if (window->home != group->home) return write_rehomed(b, use, update);
   tpt_value_t starts[TPT_START_MAX];
   TPT_TRY(tpt_build_starts(b, use, starts));

@@ -81,13 +81,30 @@ tpt_status_t tpt_storage_look_up(tpt_storage_t* storage, const tpt_tensor_t* ten
   return tpt_window_get(&storage->device->windows, storage->home, tensor, &storage->window);
 }
 
+// Bytes above 1 are no truth values: they must stay bytes, or reading them back would change them.
+static bool are_bytes_truth(const tpt_storage_t* storage) {
+  const unsigned char* bytes = storage->bytes;
+  for (size_t i = 0; i < storage->size; i++) {
+    if (bytes[i] > 1) return false;
+  }
+  return true;
+}
+
+static tpt_status_t adopt_home(tpt_storage_t* storage, const tpt_tensor_t* tensor,
+                               const tpt_home_t** out_home) {
+  tpt_tensor_t window = *tensor;
+  if (storage->bytes && tensor->dtype == TPT_PRED && !are_bytes_truth(storage))
+    window.dtype = TPT_U8;
+  return tpt_home_adopt(&storage->device->homes, storage->size, &window, out_home);
+}
+
 tpt_status_t tpt_storage_settle(tpt_storage_t* storage, const tpt_tensor_t* tensor) {
   TPT_TRY(tpt_storage_look_up(storage, tensor));
   if (__builtin_expect(storage->cell != NULL, 1) || storage->window->span == 0) return NULL;
   if (!storage->bytes && (storage->window->is_whole || tpt_home_is_typed(storage->home)))
     return NULL;
   const tpt_home_t* home;
-  TPT_TRY(tpt_home_adopt(&storage->device->homes, storage->size, tensor, &home));
+  TPT_TRY(adopt_home(storage, tensor, &home));
   if (storage->bytes) {
     void* bytes = storage->bytes;
     storage->bytes = NULL;  // tpt_storage_upload frees what it replaces

@@ -37,24 +37,19 @@ bool tpt_transfer_is_bytes(const tpt_window_t* window) {
 
 // --- upload ------------------------------------------------------------------------------------------------
 
-// Bytes of a storage whose elements have a type already, or none yet.
+// Bytes of a storage whose elements have a type already, or none yet. A bool home is given up: not
+// every byte is a truth value.
 static tpt_status_t upload_bytes(tpt_storage_t* storage, const void* data) {
-  bool is_typed = tpt_home_is_typed(storage->home);
-  if (is_typed && storage->home->type.dtype != TPT_PRED)
+  const tpt_home_t* untyped;
+  if (tpt_home_is_typed(storage->home) && storage->home->type.dtype != TPT_PRED)
     return tpt_storage_upload(storage, storage->home, data);
-  unsigned char* copy = tpt_malloc(storage->size);
+  TPT_TRY(tpt_home_untyped(&storage->device->homes, storage->size, &untyped));
+  void* copy = tpt_malloc(storage->size);
   if (!copy) return no_host_memory(storage->size);
   memcpy(copy, data, storage->size);
-  if (!is_typed) {
-    tpt_storage_set(storage, storage->home, NULL);
-    storage->bytes = copy;
-    return NULL;
-  }
-  for (size_t i = 0; i < storage->size; i++)
-    copy[i] = copy[i] != 0;
-  tpt_status_t status = tpt_storage_upload(storage, storage->home, copy);
-  tpt_free(copy);
-  return status;
+  tpt_storage_set(storage, untyped, NULL);
+  storage->bytes = copy;
+  return NULL;
 }
 
 static tpt_status_t upload_whole(const tpt_tensor_t* tensor, const tpt_window_t* window,

@@ -87,7 +87,7 @@ static void test_bytes_on_the_host_are_read_and_patched(void) {
   test_release(&bytes);
 }
 
-static void test_bool_home_takes_bytes_as_truth(void) {
+static void test_bool_home_keeps_bytes_that_are_no_truth(void) {
   test_tensor_t flags = test_upload(TPT_PRED, 1, (int64_t[]){3}, (unsigned char[]){1, 0, 1});
   test_tensor_t bytes = flags;
   unsigned char back[3];
@@ -96,7 +96,14 @@ static void test_bool_home_takes_bytes_as_truth(void) {
   CHECK(memcmp(back, (unsigned char[]){1, 0, 1}, 3) == 0);
   CHECK_OK(tpt_tensor_upload(test_ref(&bytes), (unsigned char[]){0, 5, 0}));
   CHECK_OK(tpt_tensor_download(test_ref(&flags), back));
+  CHECK(back[0] == 0 && back[1] != 0 && back[2] == 0);
+  test_tensor_t copy = test_empty(0, TPT_PRED, 1, (int64_t[]){3});
+  CHECK_OK(tpt_tensor_copy(test_ref(&copy), test_ref(&flags)));
+  CHECK_OK(tpt_tensor_download(test_ref(&copy), back));
   CHECK(memcmp(back, (unsigned char[]){0, 1, 0}, 3) == 0);
+  CHECK_OK(tpt_tensor_download(test_ref(&bytes), back));
+  CHECK(memcmp(back, (unsigned char[]){0, 5, 0}, 3) == 0);
+  test_release(&copy);
   test_release(&flags);
 }
 
@@ -134,7 +141,7 @@ int main(void) {
   RUN(test_part_is_uploaded_and_downloaded);
   RUN(test_bytes_wait_for_their_first_typed_window);
   RUN(test_bytes_on_the_host_are_read_and_patched);
-  RUN(test_bool_home_takes_bytes_as_truth);
+  RUN(test_bool_home_keeps_bytes_that_are_no_truth);
   RUN(test_empty_tensors_move_nothing);
   RUN(test_bad_windows_are_refused);
   return TEST_RESULT;
