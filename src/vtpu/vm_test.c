@@ -1,0 +1,320 @@
+// Tests of the vector machine: every level gives the same bits, f32 functions stay within their error
+// over the whole range, integers wrap and never trap, special values behave.
+#include "vtpu/vm.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "hlo/builder.h"
+#include "vtpu/simd.h"
+
+enum { LANES = 1000 };
+
+static float f32_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+// Distance in units of the last place of the reference, subnormals counted as steps of 2^-149.
+static double ulps(float got, double want) {
+  if (isnan(want) || isnan(got)) return isnan(want) && isnan(got) ? 0 : 1e30;
+  float rounded = (float)want;
+  if (isinf(rounded) || isinf(got)) return rounded == got || fabs(want) > 3.40282e38 ? 0 : 1e30;
+  int exponent;
+  frexp(want, &exponent);
+  double step = ldexp(1.0, exponent - 24 < -149 ? -149 : exponent - 24);
+  return fabs((double)got - want) / step;
+}
+
+static double logistic(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
+static double rsqrt(double x) { return 1 / sqrt(x); }
+
+static void sweep(tpt_hlo_t op, double (*reference)(double), double most) {
+  vtpu_vm_fn_t fn = vtpu_vm_op(op, TPT_F32);
+  CHECK(fn != NULL);
+  if (!fn) return;
+  static float in[1 << 12], out[1 << 12];
+  double worst = 0;
+  float worst_at = 0;
+  // A step prime to 2^32 visits all magnitudes and mantissas.
+  uint32_t bits = 0;
+  for (int round = 0; round < 512; round++) {
+    for (int i = 0; i < 1 << 12; i++, bits += 2043u * 1021u)
+      in[i] = f32_of(bits);
+    fn(out, in, NULL, NULL, 1 << 12);
+    for (int i = 0; i < 1 << 12; i++) {
+      double error = ulps(out[i], reference((double)in[i]));
+      if (!(error <= worst)) {
+        worst = error;
+        worst_at = in[i];
+      }
+    }
+  }
+  if (!(worst <= most)) {
+    fprintf(stderr, "%s: %.2f ulp at %.9g\n", tpt_hlo_row(op)->mnemonic, worst, (double)worst_at);
+    tpt_check_failures++;
+  }
+}
+
+static void test_f32_functions_are_accurate(void) {
+  sweep(TPT_HLO_EXP, exp, 1.5);
+  sweep(TPT_HLO_LOG, log, 1.5);
+  sweep(TPT_HLO_TANH, tanh, 2);
+  sweep(TPT_HLO_LOGISTIC, logistic, 2.5);
+  sweep(TPT_HLO_EXPM1, expm1, 2);
+  sweep(TPT_HLO_LOG1P, log1p, 2);
+  sweep(TPT_HLO_SINE, sin, 2);
+  sweep(TPT_HLO_COSINE, cos, 2);
+  sweep(TPT_HLO_TAN, tan, 1.5);
+  sweep(TPT_HLO_SQRT, sqrt, 0.5);
+  sweep(TPT_HLO_RSQRT, rsqrt, 1.5);
+  sweep(TPT_HLO_CBRT, cbrt, 1.5);
+}
+
+// Dense samples of the interval where most arguments lie.
+static void test_f32_functions_are_accurate_near_zero(void) {
+  static const struct {
+    tpt_hlo_t op;
+    double (*reference)(double);
+    double most;
+  } cases[] = {{TPT_HLO_EXP, exp, 1.5},     {TPT_HLO_TANH, tanh, 2},   {TPT_HLO_LOGISTIC, logistic, 2.5},
+               {TPT_HLO_EXPM1, expm1, 2},   {TPT_HLO_LOG1P, log1p, 2}, {TPT_HLO_SINE, sin, 2},
+               {TPT_HLO_COSINE, cos, 2},  {TPT_HLO_LOG, log, 1.5}};
+  for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+    vtpu_vm_fn_t fn = vtpu_vm_op(cases[c].op, TPT_F32);
+    static float in[4096], out[4096];
+    double worst = 0, worst_at = 0;
+    for (int round = 0; round < 64; round++) {
+      for (int i = 0; i < 4096; i++)
+        in[i] = (float)((round * 4096 + i) * (24.0 / (64 * 4096)) - 12.0);
+      fn(out, in, NULL, NULL, 4096);
+      for (int i = 0; i < 4096; i++) {
+        double error = ulps(out[i], cases[c].reference((double)in[i]));
+        if (!(error <= worst)) worst = error, worst_at = in[i];
+      }
+    }
+    if (!(worst <= cases[c].most)) {
+      fprintf(stderr, "%s: %.2f ulp at %.9g\n", tpt_hlo_row(cases[c].op)->mnemonic, worst, worst_at);
+      tpt_check_failures++;
+    }
+  }
+}
+
+static void test_f32_specials_come_out_exactly(void) {
+  float in[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1.0f};
+  float out[6];
+  vtpu_vm_op(TPT_HLO_EXP, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(out[0] == 1 && out[1] == 1 && out[2] == INFINITY && out[3] == 0 && isnan(out[4]));
+  vtpu_vm_op(TPT_HLO_LOG, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(out[0] == -INFINITY && out[1] == -INFINITY && out[2] == INFINITY && isnan(out[3]) &&
+        isnan(out[4]) && out[5] == 0);
+  vtpu_vm_op(TPT_HLO_TANH, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(out[0] == 0 && signbit(out[1]) && out[2] == 1 && out[3] == -1 && isnan(out[4]));
+  vtpu_vm_op(TPT_HLO_EXPM1, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(signbit(out[1]) && out[2] == INFINITY && out[3] == -1 && isnan(out[4]));
+  vtpu_vm_op(TPT_HLO_LOG1P, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(signbit(out[1]) && out[2] == INFINITY && isnan(out[3]) && isnan(out[4]));
+  vtpu_vm_op(TPT_HLO_SINE, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(out[0] == 0 && signbit(out[1]) && isnan(out[2]) && isnan(out[3]) && isnan(out[4]));
+  vtpu_vm_op(TPT_HLO_SIGN, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(out[0] == 0 && signbit(out[1]) && out[2] == 1 && out[3] == -1 && isnan(out[4]));
+  vtpu_vm_op(TPT_HLO_RSQRT, TPT_F32)(out, in, NULL, NULL, 6);
+  CHECK(out[0] == INFINITY && out[1] == -INFINITY && out[2] == 0 && isnan(out[3]));
+  float half[] = {0.5f, 1.5f, -0.5f, -2.5f, 2.5f, 0.49999997f};
+  vtpu_vm_op(TPT_HLO_ROUND_AFZ, TPT_F32)(out, half, NULL, NULL, 6);
+  CHECK(out[0] == 1 && out[1] == 2 && out[2] == -1 && out[3] == -3 && out[4] == 3 && out[5] == 0);
+  vtpu_vm_op(TPT_HLO_ROUND_EVEN, TPT_F32)(out, half, NULL, NULL, 6);
+  CHECK(out[0] == 0 && out[1] == 2 && out[2] == 0 && signbit(out[2]) && out[3] == -2 && out[4] == 2);
+}
+
+static void test_maximum_and_minimum_keep_nan_and_zero_signs(void) {
+  float a[] = {NAN, 1, -0.0f, 0.0f, INFINITY, -1}, b[] = {1, NAN, 0.0f, -0.0f, NAN, -2}, out[6];
+  vtpu_vm_op(TPT_HLO_MAXIMUM, TPT_F32)(out, a, b, NULL, 6);
+  CHECK(isnan(out[0]) && isnan(out[1]) && !signbit(out[2]) && !signbit(out[3]) && isnan(out[4]) &&
+        out[5] == -1);
+  vtpu_vm_op(TPT_HLO_MINIMUM, TPT_F32)(out, a, b, NULL, 6);
+  CHECK(isnan(out[0]) && isnan(out[1]) && signbit(out[2]) && signbit(out[3]) && isnan(out[4]) &&
+        out[5] == -2);
+  double c[] = {NAN, 1, -0.0, 0.0}, d[] = {1, NAN, 0.0, -0.0}, wide[4];
+  vtpu_vm_op(TPT_HLO_MAXIMUM, TPT_F64)(wide, c, d, NULL, 4);
+  CHECK(isnan(wide[0]) && isnan(wide[1]) && !signbit(wide[2]) && !signbit(wide[3]));
+}
+
+static void test_integer_division_never_traps(void) {
+  int32_t a[] = {7, INT32_MIN, INT32_MIN, -7, 0}, b[] = {0, -1, 0, 2, 0}, out[5];
+  vtpu_vm_op(TPT_HLO_DIVIDE, TPT_S32)(out, a, b, NULL, 5);
+  CHECK(out[0] == -1 && out[1] == INT32_MIN && out[2] == -1 && out[3] == -3 && out[4] == -1);
+  vtpu_vm_op(TPT_HLO_REMAINDER, TPT_S32)(out, a, b, NULL, 5);
+  CHECK(out[0] == 7 && out[1] == 0 && out[2] == INT32_MIN && out[3] == -1 && out[4] == 0);
+  int64_t c[] = {INT64_MIN, 5}, d[] = {-1, 0}, wide[2];
+  vtpu_vm_op(TPT_HLO_DIVIDE, TPT_S64)(wide, c, d, NULL, 2);
+  CHECK(wide[0] == INT64_MIN && wide[1] == -1);
+  vtpu_vm_op(TPT_HLO_REMAINDER, TPT_S64)(wide, c, d, NULL, 2);
+  CHECK(wide[0] == 0 && wide[1] == 5);
+  uint8_t e[] = {200, 9}, f[] = {0, 4}, small[2];
+  vtpu_vm_op(TPT_HLO_DIVIDE, TPT_U8)(small, e, f, NULL, 2);
+  CHECK(small[0] == 255 && small[1] == 2);
+  int8_t g[] = {-128, 100}, h[] = {-1, 3}, tiny[2];
+  vtpu_vm_op(TPT_HLO_DIVIDE, TPT_S8)(tiny, g, h, NULL, 2);
+  CHECK(tiny[0] == -128 && tiny[1] == 33);
+}
+
+static void test_integer_powers_and_shifts_wrap(void) {
+  int32_t a[] = {3, -1, -1, 2, 0, 1, 7, 0}, b[] = {5, -3, -2, -1, -1, -9, 0, 0}, out[8];
+  vtpu_vm_op(TPT_HLO_POWER, TPT_S32)(out, a, b, NULL, 8);
+  CHECK(out[0] == 243 && out[1] == -1 && out[2] == 1 && out[3] == 0 && out[4] == 0 && out[5] == 1 &&
+        out[6] == 1 && out[7] == 1);
+  int32_t s[] = {1, -8, -8, 1, INT32_MAX}, by[] = {31, 1, 40, 32, -1};
+  vtpu_vm_op(TPT_HLO_SHL, TPT_S32)(out, s, by, NULL, 5);
+  CHECK(out[0] == INT32_MIN && out[1] == -16 && out[2] == 0 && out[3] == 0 && out[4] == 0);
+  vtpu_vm_op(TPT_HLO_SHRA, TPT_S32)(out, s, by, NULL, 5);
+  CHECK(out[0] == 0 && out[1] == -4 && out[2] == -1 && out[3] == 0 && out[4] == 0);
+  vtpu_vm_op(TPT_HLO_SHRL, TPT_S32)(out, s, by, NULL, 5);
+  CHECK(out[1] == 0x7FFFFFFC && out[2] == 0 && out[3] == 0);
+  uint16_t m[] = {65535, 40000}, n[] = {65535, 40000}, product[2];
+  vtpu_vm_op(TPT_HLO_MULTIPLY, TPT_U16)(product, m, n, NULL, 2);
+  CHECK(product[0] == 1 && product[1] == (uint16_t)(40000u * 40000u));
+  int32_t bits[] = {0, 1, -1, 0x00F0}, counted[4];
+  vtpu_vm_op(TPT_HLO_POPCNT, TPT_S32)(counted, bits, NULL, NULL, 4);
+  CHECK(counted[0] == 0 && counted[1] == 1 && counted[2] == 32 && counted[3] == 4);
+  vtpu_vm_op(TPT_HLO_CLZ, TPT_S32)(counted, bits, NULL, NULL, 4);
+  CHECK(counted[0] == 32 && counted[1] == 31 && counted[2] == 0 && counted[3] == 24);
+  int32_t least[] = {INT32_MIN, -5}, up[2];
+  vtpu_vm_op(TPT_HLO_ABS, TPT_S32)(up, least, NULL, NULL, 2);
+  CHECK(up[0] == INT32_MIN && up[1] == 5);
+}
+
+static void test_floats_convert_saturating(void) {
+  float in[] = {NAN, INFINITY, -INFINITY, 3e9f, -3e9f, -1.9f, 300.7f, 2147483520.0f};
+  int32_t s32[8];
+  vtpu_vm_convert(TPT_F32, TPT_S32)(s32, in, NULL, NULL, 8);
+  CHECK(s32[0] == 0 && s32[1] == INT32_MAX && s32[2] == INT32_MIN && s32[3] == INT32_MAX &&
+        s32[4] == INT32_MIN && s32[5] == -1 && s32[6] == 300 && s32[7] == 2147483520);
+  int8_t s8[8];
+  vtpu_vm_convert(TPT_F32, TPT_S8)(s8, in, NULL, NULL, 8);
+  CHECK(s8[0] == 0 && s8[1] == 127 && s8[2] == -128 && s8[5] == -1 && s8[6] == 127);
+  uint8_t u8[8];
+  vtpu_vm_convert(TPT_F32, TPT_U8)(u8, in, NULL, NULL, 8);
+  CHECK(u8[0] == 0 && u8[1] == 255 && u8[2] == 0 && u8[5] == 0 && u8[6] == 255);
+  uint64_t u64[8];
+  vtpu_vm_convert(TPT_F32, TPT_U64)(u64, in, NULL, NULL, 8);
+  CHECK(u64[0] == 0 && u64[1] == UINT64_MAX && u64[2] == 0 && u64[3] == 3000000000u);
+  uint8_t truth[8];
+  vtpu_vm_convert(TPT_F32, TPT_PRED)(truth, in, NULL, NULL, 8);
+  CHECK(truth[0] == 1 && truth[1] == 1 && truth[5] == 1);
+  double wide[] = {9.3e18, -9.3e18, NAN, 1e300};
+  int64_t s64[4];
+  vtpu_vm_convert(TPT_F64, TPT_S64)(s64, wide, NULL, NULL, 4);
+  CHECK(s64[0] == INT64_MAX && s64[1] == INT64_MIN && s64[2] == 0 && s64[3] == INT64_MAX);
+}
+
+static void test_total_order_places_zeros_and_nans(void) {
+  float in[] = {-NAN, -INFINITY, -1, -0.0f, 0.0f, 1, INFINITY, NAN};
+  int32_t keys[8];
+  vtpu_vm_order_key(TPT_F32)(keys, in, NULL, NULL, 8);
+  for (int i = 0; i + 1 < 8; i++)
+    CHECK(keys[i] < keys[i + 1]);
+}
+
+static void test_reduce_precision_rounds_overflows_and_flushes(void) {
+  int32_t bf16[2] = {8, 7}, f16[2] = {5, 10};
+  float in[] = {1.00390625f, 1.01171875f, 70000.0f, 65504.0f, 1e-6f, NAN, -INFINITY}, out[7];
+  vtpu_vm_reduce_precision(TPT_F32)(out, in, bf16, NULL, 7);
+  CHECK(out[0] == 1.0f && out[1] == 1.015625f && isnan(out[5]) && out[6] == -INFINITY);
+  vtpu_vm_reduce_precision(TPT_F32)(out, in, f16, NULL, 7);
+  CHECK(out[2] == INFINITY && out[3] == 65504.0f && out[4] == 0 && isnan(out[5]));
+}
+
+// Every function of the table, on every level this CPU has, gives the base level's bits.
+static void same_bits(vtpu_vm_fn_t a, vtpu_vm_fn_t b, const char* what) {
+  static uint64_t x[2 * LANES], y[2 * LANES], z[2 * LANES], got[2 * LANES], want[2 * LANES];
+  uint64_t state = 88172645463325252u;
+  for (int i = 0; i < 2 * LANES; i++) {
+    uint64_t* lists[] = {x, y, z};
+    for (int k = 0; k < 3; k++) {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      lists[k][i] = state;
+    }
+  }
+  for (int i = 0; i < LANES; i++)  // predicates are 0 or 1
+    ((uint8_t*)x)[i] = (uint8_t)(x[i] & 1);
+  memset(got, 0, sizeof(got));
+  memset(want, 0, sizeof(want));
+  a(got, x, y, z, LANES - 3);
+  b(want, x, y, z, LANES - 3);
+  if (memcmp(got, want, sizeof(got)) != 0) {
+    // NaNs may differ in sign and payload.
+    bool differ = false;
+    for (int i = 0; i < 2 * LANES; i++) {
+      float f[2], g[2];
+      double d, e;
+      memcpy(f, &got[i], 8), memcpy(g, &want[i], 8);
+      memcpy(&d, &got[i], 8), memcpy(&e, &want[i], 8);
+      bool floats = (f[0] == g[0] || (isnan(f[0]) && isnan(g[0]))) && (f[1] == g[1] || (isnan(f[1]) && isnan(g[1])));
+      differ |= got[i] != want[i] && !floats && !(isnan(d) && isnan(e));
+    }
+    if (!differ) return;
+    fprintf(stderr, "%s differs between vector levels\n", what);
+    tpt_check_failures++;
+  }
+}
+
+static void test_levels_agree(void) {
+  const vtpu_vm_table_t* levels[] = {&vtpu_vm_table_avx2, &vtpu_vm_table_avx512};
+  for (int level = VTPU_SIMD_AVX2; level <= vtpu_simd_level(); level++)
+    for (int type = 1; type < TPT_DTYPE_COUNT; type++) {
+      const vtpu_vm_table_t *t = levels[level - 1], *base = &vtpu_vm_table_base;
+      for (int op = 0; op < TPT_HLO_COUNT; op++)
+        if (t->op[op][type]) same_bits(t->op[op][type], base->op[op][type], tpt_hlo_row((tpt_hlo_t)op)->mnemonic);
+      for (int c = 0; c < 6; c++)
+        if (t->compare[c][type]) same_bits(t->compare[c][type], base->compare[c][type], "compare");
+      for (int to = 1; to < TPT_DTYPE_COUNT; to++)
+        if (t->convert[type][to]) same_bits(t->convert[type][to], base->convert[type][to], "convert");
+    }
+}
+
+static void test_sums_of_many_floats_are_accurate(void) {
+  const vtpu_vm_reduce_t* sum = vtpu_vm_reduce(TPT_HLO_ADD, TPT_F32);
+  static float x[64 * LANES];
+  double want[LANES] = {0}, total = 0;
+  for (int i = 0; i < 64 * LANES; i++) {
+    x[i] = (float)((i * 7919 % 1000) * 0.001 + 1);
+    want[i % LANES] += x[i];
+    total += x[i];
+  }
+  static char acc[LANES * 16];
+  static float out[LANES];
+  float init = 0.5f;
+  sum->start(acc, LANES);
+  for (int repeat = 0; repeat < 100; repeat++) {
+    sum->down(acc, x, 64, LANES);
+    sum->settle(acc, LANES);
+  }
+  sum->finish(out, acc, &init, LANES);
+  for (int i = 0; i < LANES; i++)
+    CHECK_NEAR(out[i], 100 * want[i] + 0.5, 1e-6 * 100 * want[i]);
+  sum->start(acc, 1);
+  for (int repeat = 0; repeat < 100; repeat++)
+    for (int row = 0; row < 64; row++)
+      sum->across(acc, x + row * LANES, 1, LANES);
+  sum->finish(out, acc, &init, 1);
+  CHECK_NEAR(out[0], 100 * total + 0.5, 1);
+}
+
+int main(void) {
+  RUN(test_f32_functions_are_accurate);
+  RUN(test_f32_functions_are_accurate_near_zero);
+  RUN(test_f32_specials_come_out_exactly);
+  RUN(test_maximum_and_minimum_keep_nan_and_zero_signs);
+  RUN(test_integer_division_never_traps);
+  RUN(test_integer_powers_and_shifts_wrap);
+  RUN(test_floats_convert_saturating);
+  RUN(test_total_order_places_zeros_and_nans);
+  RUN(test_reduce_precision_rounds_overflows_and_flushes);
+  RUN(test_levels_agree);
+  RUN(test_sums_of_many_floats_are_accurate);
+  return TEST_RESULT;
+}
