@@ -69,6 +69,7 @@ static void print_float(tpt_str_t* out, tpt_dtype_t dtype, const void* element) 
   }
   char text[40];
   snprintf(text, sizeof(text), "%.*e", dtype == TPT_F64 ? 16 : 8, value);
+  text[value < 0 ? 2 : 1] = '.';  // whatever the locale's point is
   tpt_str_append_cstr(out, text);
 }
 

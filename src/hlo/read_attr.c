@@ -262,7 +262,8 @@ static int find_group(const tpt_hlo_row_t* row, tpt_text_t name) {
 static tpt_status_t read_attr(tpt_reader_t* r, tpt_read_op_t* op, tpt_text_t name) {
   const tpt_hlo_row_t* row = op->op < TPT_HLO_COUNT ? tpt_hlo_row(op->op) : NULL;
   if (!row) {
-    if (tpt__text_is(name, "callee")) return tpt__read_symbol_name(r, &op->callee);
+    if (tpt__text_is(name, "callee") || tpt__text_is(name, "decomposition"))
+      return tpt__read_symbol_name(r, &op->callee);
     return tpt__read_skip_to(r, ",}");
   }
   int slot = find_group(row, name);

@@ -248,7 +248,8 @@ static tpt_status_t read_return(tpt_reader_t* r, bool is_generic, tpt_read_op_t*
 // Sets op->op; TPT_HLO_COUNT with *out_is_call for a call.
 static tpt_status_t resolve(tpt_reader_t* r, tpt_text_t name, tpt_read_op_t* op,
                             bool* out_is_call) {
-  *out_is_call = tpt__text_is(name, "func.call") || tpt__text_is(name, "call");
+  *out_is_call = tpt__text_is(name, "func.call") || tpt__text_is(name, "call") ||
+                 tpt__text_is(name, "stablehlo.composite");
   op->op = TPT_HLO_COUNT;
   if (*out_is_call) return NULL;
   static const char prefix[] = "stablehlo.";
@@ -278,8 +279,20 @@ static tpt_status_t read_generic(tpt_reader_t* r, tpt_read_op_t* op) {
   return read_function_type(r, op);
 }
 
+// composite "name" %a, %b {decomposition = @f} : (types) -> types: a call of the decomposition
+static tpt_status_t read_composite(tpt_reader_t* r, tpt_read_op_t* op) {
+  tpt_text_t name;
+  TPT_TRY(tpt__read_string(r, &name));
+  TPT_TRY(read_operands(r, op, 0));
+  TPT_TRY(tpt__read_expect(r, '{'));
+  TPT_TRY(tpt__read_attrs(r, op));
+  TPT_TRY(tpt__read_expect(r, ':'));
+  return read_function_type(r, op);
+}
+
 // call @f(%a, %b) : (types) -> types, behind "call"
 static tpt_status_t read_pretty_call(tpt_reader_t* r, tpt_read_op_t* op) {
+  if (tpt__read_peek(r, '"')) return read_composite(r, op);
   TPT_TRY(tpt__read_symbol_name(r, &op->callee));
   TPT_TRY(tpt__read_expect(r, '('));
   TPT_TRY(read_operands(r, op, ')'));
