@@ -20,8 +20,8 @@ static tpt_dtype_class_t class_of(tpt_graph_t* g, tpt_v x) {
 tpt_status_t lower_abs(tpt_lower_t* l) {  // |complex| is real: outside the pointwise scheme
   tpt_graph_t* g = l->graph;
   tpt_v x = tpt_lower_value(l, 0);
-  bool is_identity = class_of(g, x) == TPT_CLASS_UINT || class_of(g, x) == TPT_CLASS_BOOL;
-  return tpt_lower_result(l, is_identity ? x : tpt_abs(g, x));
+  if (class_of(g, x) == TPT_CLASS_BOOL) return tpt_refuse_dtype(l, TPT_PRED);
+  return tpt_lower_result(l, class_of(g, x) == TPT_CLASS_UINT ? x : tpt_abs(g, x));
 }
 
 tpt_status_t check_neg(tpt_lower_t* l) {

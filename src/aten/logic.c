@@ -28,13 +28,6 @@ tpt_v formula_ge(tpt_graph_t* g, const tpt_v* x) {
   return tpt_ge(g, x[0], x[1]);
 }
 
-tpt_status_t check_compare_scalar(tpt_lower_t* l) {
-  const tpt_number_t* number = &l->args[1].number;
-  tpt_dtype_t dtype = tpt_lower_tensor(l, 0)->dtype;
-  if (tpt_dtype_is_int(number->dtype)) return tpt_check_number_fits(number, dtype);
-  return NULL;
-}
-
 // --- logic and bits
 // ---------------------------------------------------------------------------------------
 
@@ -58,8 +51,6 @@ static int64_t width_of(tpt_graph_t* g, tpt_v x) {
 tpt_v formula_shift_left(tpt_graph_t* g, const tpt_v* x) {
   tpt_v a = x[0], count = x[1];
   tpt_meet(g, &a, &count);
-  if (tpt_dtype_is_float(tpt_dtype_of(g, a)))
-    return tpt_mul(g, a, tpt_pow(g, tpt_like(g, a, 2.0), count));
   tpt_v zero = tpt_like_i64(g, a, 0);
   tpt_v is_wide = shift_is_wide(g, count, width_of(g, a));
   tpt_v safe = tpt_select(g, is_wide, zero, count);
@@ -69,8 +60,6 @@ tpt_v formula_shift_left(tpt_graph_t* g, const tpt_v* x) {
 tpt_v formula_shift_right(tpt_graph_t* g, const tpt_v* x) {
   tpt_v a = x[0], count = x[1];
   tpt_meet(g, &a, &count);
-  if (tpt_dtype_is_float(tpt_dtype_of(g, a)))
-    return tpt_div(g, a, tpt_pow(g, tpt_like(g, a, 2.0), count));
   bool is_signed = tpt_dtype_row(tpt_dtype_of(g, a))->kind == TPT_CLASS_SINT;
   int64_t width = width_of(g, a);
   tpt_v is_wide = shift_is_wide(g, count, width);
@@ -109,14 +98,26 @@ static tpt_v clamp_both(tpt_graph_t* g, const tpt_v* x) {
   return tpt_min(g, tpt_max(g, x[0], x[1]), x[2]);
 }
 
-tpt_status_t check_clamp(tpt_lower_t* l) {
-  if (!tpt_lower_has(l, 1) && !tpt_lower_has(l, 2))
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "torch.clamp: At least one of 'min' or 'max' must not be None");
+// Bounds that are Scalars must fit the integer dtype of the result.
+static tpt_status_t check_bounds(const tpt_lower_t* l) {
+  int args[3] = {0, 1, 2};
+  tpt_dtype_t dtype = tpt_call_dtype(l, args, l->arg_count);
+  for (int i = 1; i < l->arg_count; i++) {
+    if (l->args[i].kind == TPT_ARG_SCALAR)
+      TPT_TRY(tpt_check_number_fits(&l->args[i].number, dtype));
+  }
   return NULL;
 }
 
+tpt_status_t check_clamp(tpt_lower_t* l) {
+  if (!tpt_lower_has(l, 1) && !tpt_lower_has(l, 2))
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "torch.clamp: At least one of 'min' or 'max' must not be None");
+  return check_bounds(l);
+}
+
+tpt_status_t check_clamp_scalar(tpt_lower_t* l) { return check_bounds(l); }
+
 tpt_status_t lower_clamp(tpt_lower_t* l) {
-  TPT_TRY(check_clamp(l));
   bool has_min = tpt_lower_has(l, 1), has_max = tpt_lower_has(l, 2);
   return tpt_lower_formula(l, has_min && has_max ? clamp_both
                               : has_min          ? formula_maximum

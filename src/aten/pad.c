@@ -4,6 +4,7 @@
 #include "aten/memory_format.h"
 #include "aten/promote.h"
 #include "aten/rows.h"
+#include "aten/stride.h"
 
 tpt_status_t lower_constant_pad(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
@@ -19,10 +20,12 @@ tpt_status_t lower_constant_pad(tpt_lower_t* l) {
         "length is %u while the input has %d dimensions.",
         pad->count, (int)t->rank);
   int64_t low[TPT_RANK_MAX] = {0}, high[TPT_RANK_MAX] = {0}, interior[TPT_RANK_MAX] = {0};
+  bool grows = false;
   for (int i = 0; i < (int)pad->count / 2; i++) {
     int d = t->rank - 1 - i;
     low[d] = pad->ints[2 * i];
     high[d] = pad->ints[2 * i + 1];
+    grows |= low[d] > 0 || high[d] > 0;
     if (t->sizes[d] + low[d] + high[d] < 0)
       TPT_FAIL(TPT_INVALID_ARGUMENT,
                "The input size %lld, plus negative padding %lld and %lld resulted in a negative "
@@ -31,7 +34,13 @@ tpt_status_t lower_constant_pad(tpt_lower_t* l) {
   }
   tpt_v value = tpt_lower_scalar(l, 2, t->dtype);
   tpt_v y = tpt_hlo_pad(g, tpt_lower_value(l, 0), value, low, high, interior);
-  return tpt_lower_result_format(l, y, tpt_tensor_is_channels_last(t));
+  if (grows) return tpt_lower_result_format(l, y, tpt_tensor_is_channels_last(t));
+  tpt_type_t type = *tpt_graph_type(g, y);  // PyTorch clones the part that is left
+  tpt_tensor_t cropped = *t;
+  int64_t strides[TPT_RANK_MAX];
+  cropped.sizes = type.dims;
+  tpt_strides_like(&cropped, strides);
+  return tpt_lower_result_strides(l, y, strides);
 }
 
 enum { PAD_REPLICATE, PAD_REFLECT };  // params.mode

@@ -4,6 +4,7 @@
 #include "aten/reduction.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "aten/promote.h"
@@ -54,14 +55,14 @@ tpt_status_t tpt_reduced_check(const tpt_lower_t* l, const tpt_reduced_t* r, con
   if (r->whole) {
     if (r->size == 0)
       TPT_FAIL(TPT_OUT_OF_RANGE,
-               "%s(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+               "%s: Expected reduction dim to be specified for input.numel() == 0. Specify the "
                "reduction dim with the 'dim' argument.",
                name);
     return NULL;
   }
   for (int i = 0; i < r->count; i++) {
     if (t->sizes[r->dims[i]] == 0)
-      TPT_FAIL(TPT_OUT_OF_RANGE, "%s(): Expected reduction dim %d to have non-zero size.", name,
+      TPT_FAIL(TPT_OUT_OF_RANGE, "%s: Expected reduction dim %d to have non-zero size.", name,
                (int)r->dims[i]);
   }
   return NULL;
@@ -190,10 +191,17 @@ static tpt_v extremum(tpt_graph_t* g, tpt_v x, const tpt_reduced_t* r, int64_t m
   return mode & WANT_MAX ? tpt_reduced_max(g, x, r) : tpt_reduced_min(g, x, r);
 }
 
+// "amax()", "max()", ...: the names of the functions' own messages.
+static tpt_status_t check_own(const tpt_lower_t* l, const tpt_reduced_t* r) {
+  char name[64];
+  snprintf(name, sizeof(name), "%s()", tpt_op_schema(l->op)->base);
+  return tpt_reduced_check(l, r, name);
+}
+
 tpt_status_t lower_extremum(tpt_lower_t* l) {
   tpt_reduced_t r;
   TPT_TRY(tpt_lower_reduced(l, &r));
-  TPT_TRY(tpt_reduced_check(l, &r, tpt_op_schema(l->op)->base));
+  TPT_TRY(check_own(l, &r));
   tpt_v x = tpt_lower_value(l, 0);
   tpt_dtype_t dtype = tpt_dtype_of(l->graph, x);
   if (tpt_dtype_is_complex(dtype)) return tpt_refuse_dtype(l, dtype);
@@ -203,6 +211,9 @@ tpt_status_t lower_extremum(tpt_lower_t* l) {
 tpt_status_t lower_aminmax(tpt_lower_t* l) {
   tpt_reduced_t r;
   TPT_TRY(tpt_lower_reduced(l, &r));
+  if (r.whole && r.size == 0)
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "aminmax(): cannot compute aminmax over an empty dimension as "
+                                   "the operation has no identity.");
   TPT_TRY(tpt_reduced_check(l, &r, "aminmax"));
   tpt_v x = tpt_lower_value(l, 0);
   tpt_dtype_t dtype = tpt_dtype_of(l->graph, x);
@@ -231,7 +242,7 @@ tpt_status_t lower_arg_extremum(tpt_lower_t* l) {
   int64_t mode = l->op->params.mode;
   tpt_reduced_t r;
   TPT_TRY(tpt_lower_reduced(l, &r));
-  TPT_TRY(tpt_reduced_check(l, &r, tpt_op_schema(l->op)->base));
+  TPT_TRY(check_own(l, &r));
   tpt_v x = tpt_lower_value(l, 0);
   tpt_dtype_t dtype = tpt_dtype_of(g, x);
   if (tpt_dtype_is_complex(dtype)) return tpt_refuse_dtype(l, dtype);

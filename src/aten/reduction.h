@@ -19,7 +19,7 @@ int tpt_lower_find(const tpt_lower_t* l, const char* name);
 // PyTorch's words for dimensions that do not exist.
 TPT_MUST_USE tpt_status_t tpt_lower_reduced(tpt_lower_t* l, tpt_reduced_t* out);
 // IndexError if the operand has no element to choose from ("amax(): Expected reduction dim 0 to
-// have non-zero size."); `name` is the function's name in messages.
+// have non-zero size."); `name` is the function's name in messages, "amax()".
 TPT_MUST_USE tpt_status_t tpt_reduced_check(const tpt_lower_t* l, const tpt_reduced_t* reduced,
                                             const char* name);
 // Reduces; keepdim is not applied (see tpt_reduced_shape).

@@ -215,8 +215,10 @@ tpt_v formula_lgamma(tpt_graph_t* g, const tpt_v* x) {
   tpt_v value = tpt_select(g, is_large, lgamma_large(g, y), lgamma_middle(g, y));
   tpt_v sine = tpt_abs(g, tpt_sin(g, tpt_mul_f64(g, fraction(g, a), M_PI)));
   tpt_v reflected = tpt_sub(g, tpt_sub(g, tpt_like(g, a, log(M_PI)), tpt_log(g, sine)), value);
-  value = tpt_select(g, is_reflected, reflected, value);
   tpt_v infinity = tpt_like(g, a, INFINITY);
+  tpt_v is_pole = tpt_eq(g, sine, tpt_like(g, sine, 0.0));
+  reflected = tpt_select(g, is_pole, infinity, reflected);
+  value = tpt_select(g, is_reflected, reflected, value);
   return tpt_select(g, tpt_eq(g, tpt_abs(g, a), infinity), infinity, value);
 }
 

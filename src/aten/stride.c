@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "aten/memory_format.h"
-
 void tpt_strides_contiguous(int rank, const int64_t* sizes, int64_t* out_strides) {
   int64_t next = 1;
   for (int d = rank - 1; d >= 0; d--) {
@@ -74,15 +72,6 @@ bool tpt_strides_are_dense(int rank, const int64_t* sizes, const int64_t* stride
     next *= sizes[order[i]];
   }
   return true;
-}
-
-void tpt_strides_like(const tpt_tensor_t* t, int64_t* out_strides) {
-  if (tpt_strides_are_dense(t->rank, t->sizes, t->strides))
-    memcpy(out_strides, t->strides, (size_t)t->rank * sizeof(*out_strides));
-  else if (tpt_tensor_is_channels_last(t))
-    tpt_strides_channels_last(t->rank, t->sizes, out_strides);
-  else
-    tpt_strides_contiguous(t->rank, t->sizes, out_strides);
 }
 
 // --- TensorIterator
@@ -172,6 +161,13 @@ void tpt_strides_iterator(const tpt_tensor_t* const* operands, int count, int ra
     out_strides[order[i]] = next;
     next *= sizes[order[i]];
   }
+}
+
+void tpt_strides_like(const tpt_tensor_t* t, int64_t* out_strides) {
+  if (tpt_strides_are_dense(t->rank, t->sizes, t->strides))
+    memcpy(out_strides, t->strides, (size_t)t->rank * sizeof(*out_strides));
+  else
+    tpt_strides_iterator(&t, 1, t->rank, t->sizes, out_strides);
 }
 
 // --- results of a call
