@@ -318,3 +318,9 @@ int tpt_window_start_count(const tpt_window_t* w, tpt_solution_t solution) {
 tpt_dtype_t tpt_window_start_dtype(const tpt_window_t* w) {
   return tpt_type_count(&w->cells) <= INT32_MAX ? TPT_S32 : TPT_S64;
 }
+
+tpt_dtype_t tpt_window_cell_dtype(const tpt_window_t* w) {
+  static const tpt_dtype_t kBits[] = {[1] = TPT_U8, [2] = TPT_U16, [4] = TPT_U32, [8] = TPT_U64};
+  size_t size = tpt_dtype_size(w->type.dtype);
+  return size < sizeof(kBits) / sizeof(*kBits) ? kBits[size] : w->type.dtype;
+}

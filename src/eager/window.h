@@ -64,11 +64,9 @@ TPT_MUST_USE tpt_status_t tpt_window_solve(const tpt_window_t* window, int64_t o
 int tpt_window_start_count(const tpt_window_t* window, tpt_solution_t solution);
 tpt_dtype_t tpt_window_start_dtype(const tpt_window_t* window);
 
-// The dtype a narrowed home is cut in: the window's, but u8 for bool, whose conversion would lose the
-// bytes around it.
-static inline tpt_dtype_t tpt_window_cell_dtype(const tpt_window_t* window) {
-  return window->type.dtype == TPT_PRED ? TPT_U8 : window->type.dtype;
-}
+// The dtype in which a home of another element width is cut: bits, because a conversion on the way
+// (bool, or a float NaN made quiet) would change the bytes around the window. c128 has no such type.
+tpt_dtype_t tpt_window_cell_dtype(const tpt_window_t* window);
 
 // --- in a graph: window_read.c, window_write.c, recast.c -----------------------------------------------
 // The window's value (its dtype and sizes) out of the home's.

@@ -81,7 +81,7 @@ tpt_value_t tpt_window_read(tpt_graph_t* g, const tpt_window_t* w, tpt_solution_
       [TPT_SOLUTION_GATHER] = read_gather,
   };
   if (w->recast == TPT_RECAST_NARROW) home = tpt_recast_narrow(g, home, tpt_window_cell_dtype(w));
-  if (w->recast == TPT_RECAST_WIDE) home = tpt_recast_wide(g, home, w->type.dtype);
+  if (w->recast == TPT_RECAST_WIDE) home = tpt_recast_wide(g, home, tpt_window_cell_dtype(w));
   tpt_value_t value = kReads[solution](g, w, home, starts);
   return tpt_recast_element(g, value, w->type.dtype);
 }

@@ -15,10 +15,16 @@ static int64_t random_below(int64_t limit) {
   return (int64_t)(next_random() % (uint64_t)limit);
 }
 
-// Bytes that make neither NaN nor subnormal in any float type.
+static bool is_any_byte_good;
+
+// Any bytes for integers; for floats bytes that make no NaN, whose payload a copy may change. A plugin
+// may make the NaNs of 16-bit floats quiet wherever it moves them.
 static void fill_random(unsigned char* data, size_t size, tpt_dtype_t dtype) {
-  for (size_t i = 0; i < size; i++)
-    data[i] = (unsigned char)(dtype == TPT_PRED ? random_below(2) : 4 + random_below(60));
+  for (size_t i = 0; i < size; i++) {
+    bool is_free = tpt_dtype_is_int(dtype) && is_any_byte_good;
+    int64_t byte = is_free ? random_below(256) : 4 + random_below(60);
+    data[i] = (unsigned char)(dtype == TPT_PRED ? random_below(2) : byte);
+  }
 }
 
 typedef struct model {
@@ -93,6 +99,11 @@ static void describe(const char* what, const test_tensor_t* w) {
   fprintf(stderr, " at %lld\n", (long long)w->t.offset);
 }
 
+static bool is_nan(tpt_dtype_t dtype, const void* element) {
+  tpt_number_t number = tpt_number_load(dtype, element);
+  return number.f != number.f || number.im != number.im;
+}
+
 static bool check_read(model_t* m) {
   tpt_dtype_t dtype = kDtypes[random_below(sizeof(kDtypes) / sizeof(*kDtypes))];
   test_tensor_t w = random_window(m, dtype, true);
@@ -107,6 +118,7 @@ static bool check_read(model_t* m) {
     memcpy(wanted, element(m, &w, i), size);
     if (dtype == TPT_PRED) *wanted = *wanted != 0;
     if (memcmp(wanted, data + (size_t)i * size, size) == 0) continue;
+    if (is_nan(dtype, wanted) && is_nan(dtype, data + (size_t)i * size)) continue;
     is_right = false;
     CHECK(!"a read differs");
   }
@@ -155,6 +167,7 @@ static void run_chain(tpt_dtype_t dtype, int rank, const int64_t* sizes, int ste
   m.whole.t.rank = 1;
   m.whole.sizes[0] = (int64_t)m.size;
   m.whole.strides[0] = 1;
+  is_any_byte_good = dtype != TPT_BF16;
   fill_random(m.bytes, m.size, dtype);
   bool is_right = CHECK_OK(tpt_tensor_upload(test_ref(&home), m.bytes));
   for (int i = 0; is_right && i < steps; i++)

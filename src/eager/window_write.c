@@ -129,11 +129,12 @@ tpt_value_t tpt_window_write(tpt_graph_t* g, const tpt_window_t* w,
   bool is_replaced = write->solution == TPT_SOLUTION_WHOLE;
   if (w->recast == TPT_RECAST_ELEMENT)
     inner.update = tpt_recast_element(g, inner.update, w->home->type.dtype);
-  if (w->recast == TPT_RECAST_NARROW) {
-    inner.update = tpt_recast_element(g, inner.update, tpt_window_cell_dtype(w));
-    if (!is_replaced) inner.home = tpt_recast_narrow(g, inner.home, tpt_window_cell_dtype(w));
+  if (w->recast == TPT_RECAST_NARROW || w->recast == TPT_RECAST_WIDE) {
+    tpt_dtype_t cell = tpt_window_cell_dtype(w);
+    inner.update = tpt_recast_element(g, inner.update, cell);
+    if (!is_replaced)
+      inner.home = w->recast == TPT_RECAST_NARROW ? tpt_recast_narrow(g, inner.home, cell)
+                                                  : tpt_recast_wide(g, inner.home, cell);
   }
-  if (w->recast == TPT_RECAST_WIDE && !is_replaced)
-    inner.home = tpt_recast_wide(g, inner.home, w->type.dtype);
   return cells_to_home(g, w, kWrites[write->solution](g, w, &inner));
 }
