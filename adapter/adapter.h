@@ -41,6 +41,9 @@ c10::ScalarType scalar_type_of(tpt_dtype_t dtype);
 // Takes the result's storage.
 at::Tensor tensor_of(const tpt_result_t& result, c10::DeviceIndex device);
 
+// The value that a lazily conjugated or negated tensor stands for; other tensors as they are.
+at::Tensor without_lazy_bits(const at::Tensor& tensor);
+
 // Grows or shrinks the bytes of a torch storage of ours.
 void resize_storage(c10::StorageImpl* impl, size_t size);
 

@@ -127,6 +127,7 @@ class Reader {
     return resolve_device(wanted_ ? wanted_->index() : -1);
   }
   tpt_generator_t* generator() const { return generator_; }
+  bool has_lazy_bits() const { return !kept_.empty(); }
   Scratch& scratch() { return scratch_; }
 
  private:
@@ -148,6 +149,12 @@ class Reader {
       device_ = device.index();
       TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided, "aten::", tpt_op_schema(op_)->name,
                                   ": only strided tensors exist on device tpu, got ", tensor.layout());
+      if (__builtin_expect(tensor.is_conj() || tensor.is_neg(), 0)) {
+        // Core lets some ops (clone, views) through with the bits still on.
+        kept_.push_back(without_lazy_bits(tensor));
+        *out = window_of(kept_.back());
+        return;
+      }
       *out = window_of(tensor);
       return;
     }
@@ -224,6 +231,7 @@ class Reader {
   std::optional<c10::Device> wanted_;
   tpt_generator_t* generator_ = nullptr;
   Scratch scratch_;
+  std::vector<at::Tensor> kept_;  // values of lazily conjugated or negated arguments
 };
 
 // --- ops that run on the CPU ---------------------------------------------------------------------------
@@ -281,6 +289,9 @@ struct RowKernel final : c10::OperatorKernel {
     auto* args = reader.scratch().take<tpt_arg_t>(static_cast<size_t>(schema_->arg_count));
     read(values, reader, args);
     if (form_ == Form::kOut) read_outs(values, reader);
+    // What is written must be the tensor itself, not its resolved value.
+    if (__builtin_expect(reader.has_lazy_bits() && form_ == Form::kInplace, 0))
+      return run_on_cpu(handle, stack, " for lazily conjugated or negated tensors in place");
     tpt_call_t call;
     memset(&call, 0, sizeof(call));
     row_count(row_).fetch_add(1, std::memory_order_relaxed);

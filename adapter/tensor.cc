@@ -80,6 +80,18 @@ at::Tensor tensor_of(const tpt_result_t& result, c10::DeviceIndex device) {
   return at::Tensor(std::move(impl));
 }
 
+// The value that a lazily conjugated or negated device tensor stands for, computed by rows: resolve_conj
+// would copy, and copying is what asks for this.
+at::Tensor without_lazy_bits(const at::Tensor& tensor) {
+  bool conj = tensor.is_conj(), neg = tensor.is_neg();
+  if (!conj && !neg) return tensor;
+  if (tensor.device().type() != kTpu) return tensor.resolve_conj().resolve_neg();
+  at::Tensor value = conj ? tensor.conj() : tensor;
+  if (neg) value = value._neg_view();
+  if (conj) value = at::_conj_physical(value);
+  return neg ? at::neg(value) : value;
+}
+
 namespace {
 
 using std::optional;
@@ -180,18 +192,6 @@ void upload(const at::Tensor& src, const at::Tensor& dst) {
   host = host.resolve_conj().resolve_neg().contiguous();
   tpt_tensor_t window = window_of(dst);
   check(tpt_tensor_upload(&window, host.const_data_ptr()));
-}
-
-// The value that a lazily conjugated or negated device tensor stands for, computed by rows: resolve_conj
-// would copy, and copying is what asks for this.
-at::Tensor without_lazy_bits(const at::Tensor& tensor) {
-  bool conj = tensor.is_conj(), neg = tensor.is_neg();
-  if (!conj && !neg) return tensor;
-  if (tensor.device().type() != kTpu) return tensor.resolve_conj().resolve_neg();
-  at::Tensor value = conj ? tensor.conj() : tensor;
-  if (neg) value = value._neg_view();
-  if (conj) value = at::_conj_physical(value);
-  return neg ? at::neg(value) : value;
 }
 
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {

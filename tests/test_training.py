@@ -68,7 +68,7 @@ class Lstm(nn.Module):
     @staticmethod
     def batch(generator):
         x = torch.randint(0, 30, (16, 9), generator=generator)
-        return x, x.sum(1).remainder(30)
+        return x, x[:, -1]
 
 
 class Block(nn.Module):

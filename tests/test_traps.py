@@ -20,6 +20,16 @@ def test_conjugate_view_times_number():
     assert torch.equal(x.to("tpu").conj().cpu().resolve_conj(), x.conj().resolve_conj())
 
 
+def test_clone_and_views_of_conjugate_and_negative_tensors():
+    x = torch.tensor([1 + 2j, 3 - 1j])
+    y = x.to("tpu")
+    assert torch.equal(y.conj().clone().cpu(), x.conj().resolve_conj())
+    assert torch.equal(y.conj().imag.clone().cpu(), x.conj().imag.clone())
+    assert torch.equal(torch.cat([y.conj(), y]).cpu(), torch.cat([x.conj(), x]))
+    y.conj().add_(1)
+    assert torch.equal(y.cpu(), x + 1)
+
+
 def test_write_through_conjugate_and_negative_views():
     x = torch.tensor([1 + 2j, 3 - 1j])
     y = x.to("tpu")
