@@ -9,12 +9,12 @@
 
 typedef struct attention {
   tpt_dtype_t dtype, compute;
-  int rank;                      // of all arrays once they are spread out
-  int64_t batch[TPT_RANK_MAX];   // rank - 2 leading sizes
-  int64_t rows, columns;         // queries, keys
-  int64_t depth, width;          // of a key, of a value
-  tpt_v q, k, v;                 // spread out, in the argument's dtype
-  tpt_v scale;                   // 0-d, compute type
+  int rank;                     // of all arrays once they are spread out
+  int64_t batch[TPT_RANK_MAX];  // rank - 2 leading sizes
+  int64_t rows, columns;        // queries, keys
+  int64_t depth, width;         // of a key, of a value
+  tpt_v q, k, v;                // spread out, in the argument's dtype
+  tpt_v scale;                  // 0-d, compute type
   bool is_causal;
 } attention_t;
 
@@ -63,7 +63,8 @@ static tpt_status_t read_batch(const tpt_lower_t* l, attention_t* a) {
   a->depth = types[0].dims[types[0].rank - 1];
   a->columns = types[1].dims[types[1].rank - 2];
   a->width = types[2].dims[types[2].rank - 1];
-  if (types[1].dims[types[1].rank - 1] != a->depth || types[2].dims[types[2].rank - 2] != a->columns)
+  if (types[1].dims[types[1].rank - 1] != a->depth ||
+      types[2].dims[types[2].rank - 2] != a->columns)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "query, key and value have sizes that do not fit together");
   return NULL;
 }
@@ -270,7 +271,8 @@ tpt_status_t lower_attention_backward(tpt_lower_t* l) {
   if (tpt_lower_number(l, 12).f > 0) {
     int64_t dims[TPT_RANK_MAX];
     full_dims(&a, a.rows, a.columns, dims);
-    tpt_v bits = tpt_random_bits_at(g, unsigned_number(l, 14), unsigned_number(l, 15), a.rank, dims);
+    tpt_v bits =
+        tpt_random_bits_at(g, unsigned_number(l, 14), unsigned_number(l, 15), a.rank, dims);
     dropped = apply_dropout(l, &a, 12, bits, weights);
     grad_weights = apply_dropout(l, &a, 12, bits, grad_weights);
   }

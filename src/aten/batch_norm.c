@@ -13,9 +13,9 @@ typedef struct places {
 
 typedef struct batch {
   tpt_type_t type;
-  tpt_dtype_t dtype;    // computed in
-  int64_t planes[3];    // batch, channels, space
-  tpt_v x;              // laid out as planes
+  tpt_dtype_t dtype;             // computed in
+  int64_t planes[3];             // batch, channels, space
+  tpt_v x;                       // laid out as planes
   tpt_v mean, variance, invstd;  // [channels]
 } batch_t;
 

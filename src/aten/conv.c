@@ -247,8 +247,8 @@ static tpt_v bias_grad(tpt_graph_t* g, tpt_v grad) {
   int count = 0;
   for (int d = 0; d < type.rank; d++)
     if (d != 1) dims[count++] = d;
-  tpt_v sum = tpt_reduce_sum(g, tpt_hlo_convert(g, grad, tpt_dtype_compute(type.dtype)), dims,
-                             count);
+  tpt_v sum =
+      tpt_reduce_sum(g, tpt_hlo_convert(g, grad, tpt_dtype_compute(type.dtype)), dims, count);
   return tpt_hlo_convert(g, sum, type.dtype);
 }
 
@@ -266,8 +266,8 @@ tpt_status_t lower_convolution_backward(tpt_lower_t* l) {
   const int64_t* mask = l->args[l->op->params.mode + 6].ints;
   bool channels_last = tpt_lower_is_channels_last(l, 1) || tpt_lower_is_channels_last(l, 2);
   if (mask[0]) {
-    tpt_v dx = win.transposed ? correlate(l, &win, grad, w, &x_type)
-                              : spread(l, &win, grad, w, &x_type);
+    tpt_v dx =
+        win.transposed ? correlate(l, &win, grad, w, &x_type) : spread(l, &win, grad, w, &x_type);
     TPT_TRY(tpt_lower_result_format(l, tpt_hlo_convert(g, dx, x_type.dtype), channels_last));
   } else {
     TPT_TRY(tpt_lower_result_none(l));

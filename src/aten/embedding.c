@@ -6,10 +6,11 @@ static tpt_status_t read_indices(tpt_lower_t* l, int arg, tpt_v* out) {
   *out = tpt_lower_value(l, arg);
   tpt_dtype_t dtype = tpt_dtype_of(l->graph, *out);
   if (dtype == TPT_S32 || dtype == TPT_S64) return NULL;
-  TPT_FAIL(TPT_INVALID_ARGUMENT,
-           "Expected tensor for argument '%s' to have one of the following scalar types: Long, Int; "
-           "but got %s instead",
-           tpt_op_schema(l->op)->args[arg].name, tpt_dtype_row(dtype)->name);
+  TPT_FAIL(
+      TPT_INVALID_ARGUMENT,
+      "Expected tensor for argument '%s' to have one of the following scalar types: Long, Int; "
+      "but got %s instead",
+      tpt_op_schema(l->op)->args[arg].name, tpt_dtype_row(dtype)->name);
 }
 
 tpt_status_t lower_embedding(tpt_lower_t* l) {

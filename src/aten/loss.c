@@ -176,7 +176,8 @@ static tpt_status_t check_same_sizes(const tpt_lower_t* l, int first) {
   for (int d = 0; same && d < x->rank; d++)
     same = x->sizes[d] == t->sizes[d];
   if (same) return NULL;
-  TPT_FAIL(TPT_INVALID_ARGUMENT, "Using a target size that is different to the input size is not supported");
+  TPT_FAIL(TPT_INVALID_ARGUMENT,
+           "Using a target size that is different to the input size is not supported");
 }
 
 // A number that is 0, and whose making fails the launch where x leaves [0, 1] (NaN passes).

@@ -26,8 +26,7 @@ static int64_t plane_step(const tpt_pool_t* p, int i) {
 // A table over dimension i's output, laid over an array.
 static tpt_v lay_table(tpt_graph_t* g, const tpt_pool_t* p, int i, const int64_t* table,
                        const tpt_type_t* type) {
-  return tpt_along(g, tpt_constant_ints(g, table, p->out[i]), type->rank, type->dims,
-                   p->first + i);
+  return tpt_along(g, tpt_constant_ints(g, table, p->out[i]), type->rank, type->dims, p->first + i);
 }
 
 static int64_t* alloc_table(tpt_graph_t* g, int64_t size) {
@@ -132,8 +131,7 @@ static best_t reduce_windows(tpt_graph_t* g, const tpt_pool_t* p, tpt_v x) {
 }
 
 // Adds the windows' starts, given by start[i][o], to the offsets.
-static tpt_v plane_index(tpt_graph_t* g, const tpt_pool_t* p, int64_t* const* start,
-                         tpt_v offset) {
+static tpt_v plane_index(tpt_graph_t* g, const tpt_pool_t* p, int64_t* const* start, tpt_v offset) {
   tpt_type_t type = *tpt_graph_type(g, offset);
   for (int i = 0; i < p->count; i++) {
     for (int64_t o = 0; o < p->out[i]; o++)
@@ -242,8 +240,8 @@ static tpt_v scatter_planes(tpt_graph_t* g, const tpt_pool_t* p, tpt_v grad, tpt
   memset(&scatter, 0, sizeof(scatter));
   scatter.inserted_count = scatter.map_count = 1;
   scatter.index_vector_dim = 1;
-  tpt_v sum = tpt_hlo_scatter(g, tpt_fill(g, from.dtype, 1, &total, 0), index,
-                              tpt_flatten(g, grad), &scatter, TPT_HLO_ADD);
+  tpt_v sum = tpt_hlo_scatter(g, tpt_fill(g, from.dtype, 1, &total, 0), index, tpt_flatten(g, grad),
+                              &scatter, TPT_HLO_ADD);
   return tpt_hlo_reshape(g, sum, to->rank, to->dims);
 }
 

@@ -6,13 +6,13 @@
 enum { NONE, MEAN, SUM };
 
 typedef struct nll {
-  tpt_type_t type;      // of self
-  tpt_dtype_t dtype;    // computed in
-  int64_t dims[3];      // batch, classes, space
-  int64_t places[2];    // batch, space
-  tpt_v target;         // s64 [batch, space]; ignored ones read class 0
-  tpt_v is_ignored;     // pred [batch, space]
-  tpt_v weight;         // of each place's class, 0 where ignored
+  tpt_type_t type;    // of self
+  tpt_dtype_t dtype;  // computed in
+  int64_t dims[3];    // batch, classes, space
+  int64_t places[2];  // batch, space
+  tpt_v target;       // s64 [batch, space]; ignored ones read class 0
+  tpt_v is_ignored;   // pred [batch, space]
+  tpt_v weight;       // of each place's class, 0 where ignored
 } nll_t;
 
 // weight[target] over the places.

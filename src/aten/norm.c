@@ -2,9 +2,9 @@
 // by one, with two-pass statistics in the compute type.
 #include <float.h>
 
+#include "aten/array.h"
 #include "aten/memory_format.h"
 #include "aten/rows.h"
-#include "aten/array.h"
 
 static const int64_t kInner[] = {1};
 static const int64_t kOuter[] = {0};
@@ -46,10 +46,10 @@ static tpt_v input_grad(tpt_graph_t* g, tpt_v grad, tpt_v normal, tpt_v rstd, bo
 // --- over trailing dimensions --------------------------------------------------------------------------
 
 typedef struct rows {
-  tpt_type_t type;   // of the input
-  tpt_dtype_t dtype; // computed in
-  int kept;          // leading dimensions that are not normalised
-  int64_t dims[2];   // outer, inner
+  tpt_type_t type;    // of the input
+  tpt_dtype_t dtype;  // computed in
+  int kept;           // leading dimensions that are not normalised
+  int64_t dims[2];    // outer, inner
 } rows_t;
 
 static tpt_status_t read_rows(tpt_lower_t* l, int input, int shape, rows_t* out) {
@@ -200,9 +200,9 @@ tpt_status_t lower_rms_norm_backward(tpt_lower_t* l) {
 typedef struct groups {
   tpt_type_t type;
   tpt_dtype_t dtype;
-  int64_t rows[2];     // batch * groups, elements of a group
-  int64_t planes[3];   // batch, channels, elements of a channel
-  int64_t stats[2];    // batch, groups
+  int64_t rows[2];    // batch * groups, elements of a group
+  int64_t planes[3];  // batch, channels, elements of a channel
+  int64_t stats[2];   // batch, groups
 } groups_t;
 
 // Arguments `first` ... are N, C, HxW, group.
@@ -302,7 +302,6 @@ tpt_status_t lower_group_norm_backward(tpt_lower_t* l) {
   } else {
     TPT_TRY(tpt_lower_result_none(l));
   }
-  TPT_TRY(mask[1] ? give_channel_grad(l, &gr, tpt_mul(g, grad, normal))
-                  : tpt_lower_result_none(l));
+  TPT_TRY(mask[1] ? give_channel_grad(l, &gr, tpt_mul(g, grad, normal)) : tpt_lower_result_none(l));
   return mask[2] ? give_channel_grad(l, &gr, grad) : tpt_lower_result_none(l);
 }

@@ -100,7 +100,8 @@ tpt_status_t tpt_pool_read_adaptive(const tpt_lower_t* l, const tpt_type_t* inpu
     TPT_TRY(read_list(l, sizes, p->count, p->out));
   } else {
     if (output->rank != input->rank)
-      TPT_FAIL(TPT_INVALID_ARGUMENT, "grad_output and input must have the same number of dimensions");
+      TPT_FAIL(TPT_INVALID_ARGUMENT,
+               "grad_output and input must have the same number of dimensions");
     for (int i = 0; i < p->count; i++)
       p->out[i] = output->dims[p->first + i];
   }

@@ -15,7 +15,7 @@ typedef struct tpt_pool {
 
 // Where the numbers of a pool stand among the arguments; -1: absent.
 typedef struct tpt_pool_args {
-  int kernel;    // then stride and padding follow
+  int kernel;  // then stride and padding follow
   int dilation;
   int ceil_mode;
 } tpt_pool_args_t;

@@ -16,7 +16,9 @@ typedef struct axis {
 } axis_t;
 
 // Rounds as the CPU's arithmetic does: f32 unless the tensor is f64.
-static double rounded(const axis_t* a, double x) { return a->is_double ? x : (double)(float)x; }
+static double rounded(const axis_t* a, double x) {
+  return a->is_double ? x : (double)(float)x;
+}
 
 // Input elements per output element.
 static double step(const axis_t* a) {
@@ -26,7 +28,9 @@ static double step(const axis_t* a) {
   return rounded(a, (double)a->in / (double)a->out);
 }
 
-static int64_t clamp_index(int64_t i, int64_t size) { return i < 0 ? 0 : i >= size ? size - 1 : i; }
+static int64_t clamp_index(int64_t i, int64_t size) {
+  return i < 0 ? 0 : i >= size ? size - 1 : i;
+}
 
 // --- tables ------------------------------------------------------------------------------------------------
 
@@ -46,7 +50,9 @@ static double source(const axis_t* a, int64_t i, bool may_be_negative) {
   return at < 0 && !may_be_negative ? 0 : at;
 }
 
-static double unit(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+static double unit(double x) {
+  return x < 0 ? 0 : x > 1 ? 1 : x;
+}
 
 static bool linear_taps(tpt_graph_t* g, const axis_t* a, tpt_taps_t* out) {
   if (!tpt_taps_init(g, a->out, 2, true, out)) return false;
@@ -110,21 +116,23 @@ static bool antialias_taps(tpt_graph_t* g, const axis_t* a, bool is_cubic, tpt_t
 
 static bool make_taps(tpt_graph_t* g, const axis_t* a, method_t method, tpt_taps_t* out) {
   switch (method) {
-    case NEAREST:
-    case NEAREST_EXACT:
-      return nearest_taps(g, a, method == NEAREST_EXACT, out);
-    case LINEAR:
-      return linear_taps(g, a, out);
-    case CUBIC:
-      return cubic_taps(g, a, out);
-    default:
-      return antialias_taps(g, a, method == CUBIC_AA, out);
+  case NEAREST:
+  case NEAREST_EXACT:
+    return nearest_taps(g, a, method == NEAREST_EXACT, out);
+  case LINEAR:
+    return linear_taps(g, a, out);
+  case CUBIC:
+    return cubic_taps(g, a, out);
+  default:
+    return antialias_taps(g, a, method == CUBIC_AA, out);
   }
 }
 
 // --- rows --------------------------------------------------------------------------------------------------
 
-static bool is_nearest(method_t method) { return method == NEAREST || method == NEAREST_EXACT; }
+static bool is_nearest(method_t method) {
+  return method == NEAREST || method == NEAREST_EXACT;
+}
 
 // Axes of a call whose sizes are lists at `out_arg` and, for backward, `in_arg` (else `input`'s).
 static tpt_status_t read_axes(tpt_lower_t* l, method_t method, const tpt_type_t* input, int in_arg,
@@ -132,11 +140,11 @@ static tpt_status_t read_axes(tpt_lower_t* l, method_t method, const tpt_type_t*
   int count = (int)l->op->params.mode, at = in_arg < 0 ? 2 : 3;
   const tpt_arg_t* out = &l->args[1];
   if (input->rank != count + 2)
-    TPT_FAIL(TPT_INVALID_ARGUMENT,
-             "It is expected input_size equals to %d, but got size %d", count + 2, input->rank);
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "It is expected input_size equals to %d, but got size %d",
+             count + 2, input->rank);
   if (out->count != (uint32_t)count)
-    TPT_FAIL(TPT_INVALID_ARGUMENT,
-             "It is expected output_size equals to %d, but got size %u", count, out->count);
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "It is expected output_size equals to %d, but got size %u",
+             count, out->count);
   bool align_corners = !is_nearest(method) && tpt_lower_bool(l, at);
   int scale = is_nearest(method) ? at : at + 1;
   for (int i = 0; i < count; i++) {
@@ -146,9 +154,10 @@ static tpt_status_t read_axes(tpt_lower_t* l, method_t method, const tpt_type_t*
                        .is_double = input->dtype == TPT_F64};
     if (tpt_lower_has(l, scale + i)) axes[i].factor = tpt_lower_number(l, scale + i).f;
     if (axes[i].in <= 0 || axes[i].out <= 0)
-      TPT_FAIL(TPT_INVALID_ARGUMENT,
-               "Input and output sizes should be greater than 0, but got input %lld and output %lld",
-               (long long)axes[i].in, (long long)axes[i].out);
+      TPT_FAIL(
+          TPT_INVALID_ARGUMENT,
+          "Input and output sizes should be greater than 0, but got input %lld and output %lld",
+          (long long)axes[i].in, (long long)axes[i].out);
   }
   return NULL;
 }
@@ -195,8 +204,7 @@ static tpt_status_t resize_backward(tpt_lower_t* l, method_t method) {
   grad = tpt_hlo_convert(g, grad, tpt_dtype_compute(type.dtype));
   for (int i = 0; i < count; i++) {
     tpt_taps_t taps, back;
-    if (!make_taps(g, &axes[i], method, &taps) ||
-        !tpt_taps_transpose(g, &taps, axes[i].in, &back))
+    if (!make_taps(g, &axes[i], method, &taps) || !tpt_taps_transpose(g, &taps, axes[i].in, &back))
       return tpt_graph_status(g);
     grad = tpt_taps_sum(g, grad, 2 + i, &back);
   }
@@ -205,7 +213,9 @@ static tpt_status_t resize_backward(tpt_lower_t* l, method_t method) {
 }
 
 #define RESIZE_ROWS(name, method)                                                                  \
-  tpt_status_t lower_upsample_##name(tpt_lower_t* l) { return resize(l, method); }                \
+  tpt_status_t lower_upsample_##name(tpt_lower_t* l) {                                             \
+    return resize(l, method);                                                                      \
+  }                                                                                                \
   tpt_status_t lower_upsample_##name##_backward(tpt_lower_t* l) {                                  \
     return resize_backward(l, method);                                                             \
   }

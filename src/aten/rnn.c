@@ -52,10 +52,16 @@ static tpt_status_t give(tpt_lower_t* l, const cell_t* c, tpt_v x) {
   return tpt_lower_result(l, tpt_hlo_convert(l->graph, x, c->dtype));
 }
 
-static tpt_v one_minus(tpt_graph_t* g, tpt_v x) { return tpt_sub(g, tpt_like(g, x, 1), x); }
+static tpt_v one_minus(tpt_graph_t* g, tpt_v x) {
+  return tpt_sub(g, tpt_like(g, x, 1), x);
+}
 // Slopes of logistic and tanh by their values.
-static tpt_v logistic_slope(tpt_graph_t* g, tpt_v y) { return tpt_mul(g, one_minus(g, y), y); }
-static tpt_v tanh_slope(tpt_graph_t* g, tpt_v y) { return one_minus(g, tpt_mul(g, y, y)); }
+static tpt_v logistic_slope(tpt_graph_t* g, tpt_v y) {
+  return tpt_mul(g, one_minus(g, y), y);
+}
+static tpt_v tanh_slope(tpt_graph_t* g, tpt_v y) {
+  return one_minus(g, tpt_mul(g, y, y));
+}
 
 // Sum over the batch.
 static tpt_v batch_sum(tpt_graph_t* g, tpt_v x) {
@@ -159,7 +165,8 @@ tpt_status_t lower_gru_cell_backward(tpt_lower_t* l) {
   tpt_v reset = kept[0], update = kept[1], fresh = kept[2], hx = kept[3], recalled = kept[4];
   tpt_v through = tpt_mul(g, grad_hy, one_minus(g, update));
   tpt_v grad_new = tpt_mul(g, through, tanh_slope(g, fresh));
-  tpt_v grad_update = tpt_mul(g, tpt_mul(g, grad_hy, tpt_sub(g, hx, fresh)), logistic_slope(g, update));
+  tpt_v grad_update =
+      tpt_mul(g, tpt_mul(g, grad_hy, tpt_sub(g, hx, fresh)), logistic_slope(g, update));
   tpt_v grad_reset = tpt_mul(g, tpt_mul(g, grad_new, recalled), logistic_slope(g, reset));
   tpt_v parts[3] = {grad_reset, grad_update, grad_new};
   tpt_v input = tpt_hlo_concatenate(g, parts, 3, 1);

@@ -81,7 +81,9 @@ static inline void row_channels_last(row_t* r) {
   tpt_tensor_t* t = &r->tensors[r->count - 1];
   tpt_strides_channels_last(t->rank, t->sizes, (int64_t*)t->strides);
 }
-static inline void row_none(row_t* r) { r->args[r->count++].kind = TPT_ARG_NONE; }
+static inline void row_none(row_t* r) {
+  r->args[r->count++].kind = TPT_ARG_NONE;
+}
 static inline void row_int(row_t* r, int64_t value) {
   r->args[r->count].kind = TPT_ARG_INT;
   r->args[r->count++].number = (tpt_number_t){.dtype = TPT_S64, .i = value};
@@ -185,7 +187,9 @@ static inline tpt_status_t row_try(row_t* r) {
     free(out[i]);
   return status;
 }
-static inline bool row_run(row_t* r) { return CHECK_OK(row_try(r)); }
+static inline bool row_run(row_t* r) {
+  return CHECK_OK(row_try(r));
+}
 
 static inline void row_compare(const row_t* r, int number, double tolerance, const double* want,
                                int64_t count, int line) {

@@ -6,10 +6,10 @@
 #include "aten/array.h"
 
 typedef struct tpt_taps {
-  int64_t size;     // of the output dimension
-  int64_t count;    // taps per output element
-  int64_t* index;   // [size * count]; -1: no tap
-  double* weight;   // [size * count]; NULL: all 1
+  int64_t size;    // of the output dimension
+  int64_t count;   // taps per output element
+  int64_t* index;  // [size * count]; -1: no tap
+  double* weight;  // [size * count]; NULL: all 1
 } tpt_taps_t;
 
 // Room for a table in the graph's arena: indexes -1, weights 0. False when memory is out (the graph
