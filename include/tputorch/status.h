@@ -34,7 +34,7 @@ typedef enum tpt_code {
 
 typedef struct tpt_status* tpt_status_t;
 
-#define TPT_MUST_USE __attribute__((warn_unused_result))
+#define TPT_MUST_USE                       __attribute__((warn_unused_result))
 #define TPT_PRINTF(fmt_index, first_index) __attribute__((format(printf, fmt_index, first_index)))
 
 // Makes a status with a formatted message and the place it was made. When no memory is left it

@@ -34,16 +34,18 @@ typedef enum tpt_dtype_class {
 typedef struct tpt_dtype_row {
   const char* name;  // lower-case id: "f32", "pred"
   const char* mlir;
-  size_t size;       // bytes of an element
+  size_t size;  // bytes of an element
   tpt_dtype_class_t kind;
-  int torch;         // c10::ScalarType, -1 if torch has none
+  int torch;  // c10::ScalarType, -1 if torch has none
 } tpt_dtype_row_t;
 
 // Row of a dtype; a row of zeros for INVALID or unknown numbers. Static.
 const tpt_dtype_row_t* tpt_dtype_row(tpt_dtype_t dtype);
 // INVALID when torch's type has no counterpart.
 tpt_dtype_t tpt_dtype_from_torch(int scalar_type);
-static inline size_t tpt_dtype_size(tpt_dtype_t dtype) { return tpt_dtype_row(dtype)->size; }
+static inline size_t tpt_dtype_size(tpt_dtype_t dtype) {
+  return tpt_dtype_row(dtype)->size;
+}
 static inline bool tpt_dtype_is_float(tpt_dtype_t d) {
   return tpt_dtype_row(d)->kind == TPT_CLASS_FLOAT;
 }
@@ -76,7 +78,8 @@ static inline tpt_type_t tpt_type_scalar(tpt_dtype_t dtype) {
 }
 static inline int64_t tpt_type_count(const tpt_type_t* type) {
   int64_t count = 1;
-  for (int i = 0; i < type->rank; i++) count *= type->dims[i];
+  for (int i = 0; i < type->rank; i++)
+    count *= type->dims[i];
   return count;
 }
 static inline int64_t tpt_type_size(const tpt_type_t* type) {
