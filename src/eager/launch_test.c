@@ -115,7 +115,34 @@ static void test_outputs_without_memory_leave_all_as_it_was(void) {
   test_release(&a);
 }
 
+// Indexed in-place writes wait for their result, so that a failed one changes nothing.
+static void test_failed_inplace_write_leaves_its_tensor(void) {
+  if (!tpt_op_find("scatter.value")) return;
+  test_tensor_t x = test_f32(3, (float[]){1, 2, 3});
+  int64_t indices[] = {1, 7};
+  test_tensor_t index = test_upload(TPT_S64, 1, (int64_t[]){2}, indices);
+  for (int i = 0; i < 2; i++) {
+    tpt_arg_t args[4] = {test_arg(test_ref(&x)),
+                         {.kind = TPT_ARG_INT, .number = {.dtype = TPT_S64}},
+                         test_arg(test_ref(&index)),
+                         test_scalar(9)};
+    tpt_status_t status = test_call("scatter.value", true, args, 4, NULL);
+    if (i == 0) {
+      CHECK_EQ(tpt_status_code(status), TPT_OUT_OF_RANGE);
+      tpt_status_release(status);
+      TEST_F32(x, 1, 2, 3);
+      CHECK_OK(tpt_tensor_upload(test_ref(&index), (int64_t[]){1, 2}));
+    } else if (CHECK_OK(status)) {
+      TEST_F32(x, 1, 9, 9);
+    }
+  }
+  test_release(&x);
+  test_release(&index);
+}
+
 int main(void) {
+  CHECK_OK(
+      tpt_runtime_set_option("inline_limit", "0"));  // vtpu queues everything: errors come late
   if (!test_open("1")) return TEST_RESULT;
   RUN(test_good_index_is_looked_up);
   RUN(test_outputs_without_memory_leave_all_as_it_was);
@@ -124,5 +151,6 @@ int main(void) {
   RUN(test_unread_failure_is_told_by_synchronize);
   RUN(test_value_made_of_a_failed_one_fails);
   RUN(test_blocking_mode_tells_at_once);
+  RUN(test_failed_inplace_write_leaves_its_tensor);
   return TEST_RESULT;
 }
