@@ -158,3 +158,21 @@ TRSM(vtpu_trsm_f32, s, 1)
 TRSM(vtpu_trsm_f64, d, 1)
 TRSM(vtpu_trsm_c64, c, one_c64)
 TRSM(vtpu_trsm_c128, z, one_c128)
+
+// --- Cholesky ---------------------------------------------------------------------------------------
+// LAPACK is column-major and sees the transpose, conjugate for a Hermitian matrix: its upper factor is
+// the lower one here. The prototypes are LAPACK's own; not every system ships a header.
+#define POTRF(name, lapack)                                                                        \
+  extern int BLAS(lapack)(const char* uplo, const blasint* n, void* a, const blasint* lda,         \
+                          blasint* info);                                                          \
+  bool name(bool lower, int n, void* a) {                                                          \
+    pthread_once(&blas_once, blas_start);                                                          \
+    blasint size = n, lda = n > 0 ? n : 1, info = 0;                                               \
+    BLAS(lapack)(lower ? "U" : "L", &size, a, &lda, &info);                                        \
+    return info == 0;                                                                              \
+  }
+
+POTRF(vtpu_potrf_f32, spotrf_)
+POTRF(vtpu_potrf_f64, dpotrf_)
+POTRF(vtpu_potrf_c64, cpotrf_)
+POTRF(vtpu_potrf_c128, zpotrf_)

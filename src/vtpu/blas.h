@@ -46,4 +46,11 @@ void vtpu_trsm_f64(const vtpu_trsm_t* trsm);
 void vtpu_trsm_c64(const vtpu_trsm_t* trsm);
 void vtpu_trsm_c128(const vtpu_trsm_t* trsm);
 
+// Cholesky factor in place, row-major: a = L L^H with `lower`, else U^H U; only that triangle is read and
+// written. False when the matrix is not positive definite (the triangle is then garbage).
+bool vtpu_potrf_f32(bool lower, int n, void* a);
+bool vtpu_potrf_f64(bool lower, int n, void* a);
+bool vtpu_potrf_c64(bool lower, int n, void* a);
+bool vtpu_potrf_c128(bool lower, int n, void* a);
+
 #endif  // TPUTORCH_VTPU_BLAS_H_
