@@ -1,0 +1,39 @@
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<5xf32>) -> (tensor<5xf32> {jax.result_info = "result"}) {
+    %c = stablehlo.constant dense<0> : tensor<i64>
+    %c_0 = stablehlo.constant dense<0> : tensor<i64>
+    %0:3 = stablehlo.while(%iterArg = %c_0, %iterArg_1 = %c, %iterArg_2 = %arg0) : tensor<i64>, tensor<i64>, tensor<5xf32>
+    cond {
+      %c_3 = stablehlo.constant dense<3> : tensor<i64>
+      %1 = stablehlo.compare LT, %iterArg, %c_3, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %1:2 = func.call @closed_call(%iterArg_1, %iterArg_2) : (tensor<i64>, tensor<5xf32>) -> (tensor<i64>, tensor<5xf32>)
+      %c_3 = stablehlo.constant dense<1> : tensor<i64>
+      %2 = stablehlo.add %iterArg, %c_3 : tensor<i64>
+      stablehlo.return %2, %1#0, %1#1 : tensor<i64>, tensor<i64>, tensor<5xf32>
+    }
+    return %0#2 : tensor<5xf32>
+  }
+  func.func private @closed_call(%arg0: tensor<i64>, %arg1: tensor<5xf32>) -> (tensor<i64>, tensor<5xf32>) {
+    %c = stablehlo.constant dense<1> : tensor<i64>
+    %0 = stablehlo.add %arg0, %c : tensor<i64>
+    %c_0 = stablehlo.constant dense<1> : tensor<i64>
+    %1 = stablehlo.add %arg0, %c_0 : tensor<i64>
+    %c_1 = stablehlo.constant dense<0> : tensor<i64>
+    %2:4 = stablehlo.while(%iterArg = %arg0, %iterArg_2 = %c_1, %iterArg_3 = %1, %iterArg_4 = %arg1) : tensor<i64>, tensor<i64>, tensor<i64>, tensor<5xf32>
+    cond {
+      %3 = stablehlo.compare LT, %iterArg_2, %iterArg_3, SIGNED : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %3 : tensor<i1>
+    } do {
+      %c_5 = stablehlo.constant dense<1> : tensor<i64>
+      %3 = stablehlo.add %iterArg_2, %c_5 : tensor<i64>
+      %4 = stablehlo.multiply %iterArg_2, %iterArg : tensor<i64>
+      %5 = stablehlo.convert %4 : (tensor<i64>) -> tensor<f32>
+      %6 = stablehlo.broadcast_in_dim %5, dims = [] : (tensor<f32>) -> tensor<5xf32>
+      %7 = stablehlo.add %iterArg_4, %6 : tensor<5xf32>
+      stablehlo.return %iterArg, %3, %iterArg_3, %7 : tensor<i64>, tensor<i64>, tensor<i64>, tensor<5xf32>
+    }
+    return %0, %2#3 : tensor<i64>, tensor<5xf32>
+  }
+}
