@@ -60,10 +60,11 @@ static tpt_status_t member_add(gather_t* g, tpt_value_t value) {
       member->kind = VTPU_MEMBER_NUMBER;
       member->number = node->attrs[0].bytes;
     } else if (origin.block != g->block) {
-      TPT_FAIL(TPT_UNIMPLEMENTED,
-               "a region uses a value of an outer block (stablehlo.%s), which vtpu does not support "
-               "here",
-               tpt_hlo_row(node->op)->mnemonic);
+      TPT_FAIL(
+          TPT_UNIMPLEMENTED,
+          "a region uses a value of an outer block (stablehlo.%s), which vtpu does not support "
+          "here",
+          tpt_hlo_row(node->op)->mnemonic);
     } else if (!vtpu_loop_has_op(node->op) || type->rank != 0) {
       TPT_FAIL(TPT_UNIMPLEMENTED, "stablehlo.%s is not supported by vtpu inside this region",
                tpt_hlo_row(node->op)->mnemonic);
@@ -91,8 +92,7 @@ static tpt_status_t members_gather(gather_t* g, const tpt_block_t* block, bool* 
   }
   uint32_t count = tpt_graph_value_count(g->graph);
   for (uint32_t v = 0; v < count; v++)
-    if (needed[v] && member_find(g, (tpt_value_t){v}) < 0)
-      TPT_TRY(member_add(g, (tpt_value_t){v}));
+    if (needed[v] && member_find(g, (tpt_value_t){v}) < 0) TPT_TRY(member_add(g, (tpt_value_t){v}));
   for (int m = 0; m < g->spec.member_count; m++) {
     vtpu_member_t* member = &g->spec.members[m];
     if (member->kind != VTPU_MEMBER_OP) continue;
@@ -138,7 +138,8 @@ tpt_status_t vtpu_body_compile(const tpt_graph_t* graph, uint32_t block_index, t
                                vtpu_body_t** out_body) {
   *out_body = NULL;
   tpt_block_t block = tpt_graph_block(graph, block_index);
-  if (block.result_count > VTPU_LOOP_OUTPUTS_MAX || block.arg_count + block.result_count > BODY_ARGS_MAX)
+  if (block.result_count > VTPU_LOOP_OUTPUTS_MAX ||
+      block.arg_count + block.result_count > BODY_ARGS_MAX)
     TPT_FAIL(TPT_UNIMPLEMENTED, "a region of %u arguments and %u results is not supported by vtpu",
              block.arg_count, block.result_count);
   gather_t* g = tpt_arena_calloc(arena, 1, sizeof(*g));

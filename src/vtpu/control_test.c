@@ -1,7 +1,6 @@
 // Tests of control flow: loops with carried values that swap, pass through and are captured; branches;
 // nesting; map.
 #include "vtpu/plan.h"
-
 #include "vtpu/program_probe.h"
 
 // Fibonacci by swapping carried values: (i, a, b, x) -> (i + 1, b, a + b, x + a).
@@ -51,7 +50,8 @@ static void test_while_carries_and_swaps(void) {
 static void test_while_rotates_three(void) {
   tpt_graph_t* g = program_graph();
   tpt_type_t v = type_of(TPT_S32, 1, DIMS(5)), scalar = tpt_type_scalar(TPT_S32);
-  tpt_value_t x = tpt_graph_parameter(g, &v), y = tpt_graph_parameter(g, &v), z = tpt_graph_parameter(g, &v);
+  tpt_value_t x = tpt_graph_parameter(g, &v), y = tpt_graph_parameter(g, &v),
+              z = tpt_graph_parameter(g, &v);
   tpt_type_t types[4] = {scalar, v, v, v};
   tpt_value_t inits[4] = {tpt_hlo_scalar_i64(g, TPT_S32, 0), x, y, z}, a[4], r[4];
   tpt_region_begin(g, types, 4, a);
@@ -131,7 +131,8 @@ static void test_case_clamps_its_index(void) {
   uint32_t branches[3];
   for (int b = 0; b < 3; b++) {
     tpt_region_begin(g, NULL, 0, NULL);
-    tpt_value_t y = b == 1 ? x : tpt_hlo_binary(g, TPT_HLO_MULTIPLY, x, tpt_hlo_splat_f64(g, &v, b + 2));
+    tpt_value_t y =
+        b == 1 ? x : tpt_hlo_binary(g, TPT_HLO_MULTIPLY, x, tpt_hlo_splat_f64(g, &v, b + 2));
     branches[b] = tpt_region_end(g, &y, 1);
   }
   tpt_value_t y = tpt_hlo_case(g, index, branches, 3);
@@ -157,7 +158,8 @@ static void test_case_clamps_its_index(void) {
 static void test_if_returns_several_values(void) {
   tpt_graph_t* g = program_graph();
   tpt_type_t p = tpt_type_scalar(TPT_PRED), v = type_of(TPT_F32, 1, DIMS(2));
-  tpt_value_t flag = tpt_graph_parameter(g, &p), x = tpt_graph_parameter(g, &v), y = tpt_graph_parameter(g, &v);
+  tpt_value_t flag = tpt_graph_parameter(g, &p), x = tpt_graph_parameter(g, &v),
+              y = tpt_graph_parameter(g, &v);
   tpt_value_t sum = tpt_hlo_binary(g, TPT_HLO_ADD, x, y), r[2];
   tpt_region_begin(g, NULL, 0, NULL);
   r[0] = sum, r[1] = sum;
@@ -183,15 +185,21 @@ static void test_if_returns_several_values(void) {
 
 static void test_map_applies_its_body(void) {
   tpt_graph_t* g = program_graph();
-  tpt_type_t v = type_of(TPT_F32, 2, DIMS(100, 333)), s[2] = {tpt_type_scalar(TPT_F32), tpt_type_scalar(TPT_F32)};
+  tpt_type_t v = type_of(TPT_F32, 2, DIMS(100, 333)),
+             s[2] = {tpt_type_scalar(TPT_F32), tpt_type_scalar(TPT_F32)};
   tpt_value_t in[2] = {tpt_graph_parameter(g, &v), tpt_graph_parameter(g, &v)}, a[2];
   tpt_region_begin(g, s, 2, a);
-  tpt_value_t r = tpt_hlo_binary(g, TPT_HLO_SUBTRACT, tpt_hlo_binary(g, TPT_HLO_MULTIPLY, a[0], a[1]), a[0]);
+  tpt_value_t r =
+      tpt_hlo_binary(g, TPT_HLO_SUBTRACT, tpt_hlo_binary(g, TPT_HLO_MULTIPLY, a[0], a[1]), a[0]);
   uint32_t body = tpt_region_end(g, &r, 1);
   int64_t dims[2] = {0, 1};
   tpt_attr_t attr = {.is_set = true, .ints = dims, .count = 2};
-  tpt_node_params_t params = {.op = TPT_HLO_MAP, .operands = in, .operand_count = 2, .attrs = &attr,
-                              .regions = &body, .region_count = 1};
+  tpt_node_params_t params = {.op = TPT_HLO_MAP,
+                              .operands = in,
+                              .operand_count = 2,
+                              .attrs = &attr,
+                              .regions = &body,
+                              .region_count = 1};
   tpt_value_t y = tpt_graph_append(g, &params);
   tpt_graph_return(g, &y, 1);
   float *dx = probe_random(&v), *dy = probe_random(&v);

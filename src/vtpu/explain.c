@@ -56,8 +56,9 @@ static void block_print(const vtpu_program_t* program, const vtpu_block_plan_t* 
 }
 
 tpt_status_t vtpu_program_explain(const vtpu_program_t* program, tpt_str_t* out) {
-  tpt_str_printf(out, "program: %u parameters, %u results, %zu bytes of temporaries, %" PRId64 " ns\n",
-                 program->parameter_count, program->result_count, program->temp_size, program->cost);
+  tpt_str_printf(
+      out, "program: %u parameters, %u results, %zu bytes of temporaries, %" PRId64 " ns\n",
+      program->parameter_count, program->result_count, program->temp_size, program->cost);
   block_print(program, program->main, 0, out);
   return tpt_str_status(out);
 }

@@ -133,9 +133,8 @@ static tpt_status_t output_fill(plan_t* plan, const fuse_loop_t* loop, int o,
     return NULL;
   }
   vtpu_body_t* body;
-  TPT_TRY_NOTE(
-      vtpu_body_compile(plan->graph, from->reduce->regions[0], plan->arena, &body),
-      "planning stablehlo.reduce");
+  TPT_TRY_NOTE(vtpu_body_compile(plan->graph, from->reduce->regions[0], plan->arena, &body),
+               "planning stablehlo.reduce");
   to->body = body;
   return NULL;
 }
@@ -151,7 +150,8 @@ static tpt_status_t spec_fill(plan_t* plan, const fuse_loop_t* loop, vtpu_loop_s
   memcpy(spec->dims, loop->dims, sizeof(spec->dims));
   memcpy(spec->reduced, loop->reduced, sizeof(spec->reduced));
   spec->map_count = loop->map_count;
-  if (loop->map_count) memcpy(spec->maps, loop->maps, sizeof(*spec->maps) * (size_t)loop->map_count);
+  if (loop->map_count)
+    memcpy(spec->maps, loop->maps, sizeof(*spec->maps) * (size_t)loop->map_count);
   spec->member_count = members_order(plan, loop, places);
   for (int i = 0; i < spec->member_count; i++)
     new_number[places[i].member] = (int16_t)i;

@@ -9,8 +9,7 @@
 int fuse_map_add(plan_t* plan, fuse_loop_t* loop, const vtpu_map_t* map) {
   size_t used = sizeof(int64_t) * (size_t)loop->rank;
   for (int i = 0; i < loop->map_count; i++)
-    if (loop->maps[i].offset == map->offset &&
-        memcmp(loop->maps[i].stride, map->stride, used) == 0)
+    if (loop->maps[i].offset == map->offset && memcmp(loop->maps[i].stride, map->stride, used) == 0)
       return i;
   if (loop->map_count == loop->map_capacity) {
     int capacity = loop->map_capacity ? loop->map_capacity * 2 : 4;
@@ -74,7 +73,7 @@ static bool dim_split(fuse_loop_t* loop, int k, int64_t inner) {
 // A map taken apart: the index in each dimension of an array is start + sum of factor * loop index.
 typedef struct apart {
   int64_t start[TPT_RANK_MAX];
-  int dim[VTPU_LOOP_RANK_MAX];        // the array dimension that a loop dimension moves; -1: none
+  int dim[VTPU_LOOP_RANK_MAX];  // the array dimension that a loop dimension moves; -1: none
   int64_t factor[VTPU_LOOP_RANK_MAX];
 } apart_t;
 
@@ -162,8 +161,7 @@ static void map_build(const fuse_loop_t* loop, const apart_t* apart, const tpt_t
     int64_t start = axis->from < 0 ? 0 : apart->start[axis->from];
     out->offset += (axis->begin + axis->step * start) * strides[d];
     for (int k = 0; axis->from >= 0 && k < loop->rank; k++)
-      if (apart->dim[k] == axis->from)
-        out->stride[k] += apart->factor[k] * axis->step * strides[d];
+      if (apart->dim[k] == axis->from) out->stride[k] += apart->factor[k] * axis->step * strides[d];
   }
 }
 

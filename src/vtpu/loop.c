@@ -27,7 +27,7 @@ typedef struct build {
   bool* member_shared;     // used by a member or a reduction, not only by a dense output
   int32_t* store_at;
   int32_t* last_read;
-  int64_t cost;            // picoseconds per element
+  int64_t cost;  // picoseconds per element
   tpt_status_t status;
 } build_t;
 
@@ -40,7 +40,9 @@ static bool op_is_exact(tpt_hlo_t op) {
          op == TPT_HLO_ROUND_AFZ || op == TPT_HLO_ROUND_EVEN || op == TPT_HLO_BITCAST_CONVERT;
 }
 
-static bool is_narrow(tpt_dtype_t dtype) { return dtype == TPT_BF16 || dtype == TPT_F16; }
+static bool is_narrow(tpt_dtype_t dtype) {
+  return dtype == TPT_BF16 || dtype == TPT_F16;
+}
 
 static uint16_t vreg_make(build_t* b, size_t size, bool fixed) {
   b->vreg_size[b->vreg_count] = (uint8_t)size;
@@ -125,8 +127,10 @@ static void load_emit(build_t* b, int m) {
     instr->a = place;
     instr->extra = pattern;
     instr->size = (uint8_t)size;
+    instr->move = vtpu_vm_move((size_t)size);
     place = instr->dst = vreg_make(b, (size_t)size, fixed);
-    b->cost += pattern->rank == 0 ? 50 : (pattern->runs[pattern->rank - 1].stride == size ? 150 : 800);
+    b->cost +=
+        pattern->rank == 0 ? 30 : (pattern->runs[pattern->rank - 1].stride == size ? 80 : 400);
   }
   if (is_narrow(member->dtype)) {
     place = convert_add(b, place, member->dtype, TPT_F32, fixed, SLOT_NONE);
@@ -142,6 +146,7 @@ static void number_emit(build_t* b, int m) {
   bool fixed = b->loop->level_count > 0;
   vtpu_instr_t* instr = instr_add(b, VTPU_INSTR_FILL, fixed);
   instr->size = (uint8_t)size;
+  instr->move = vtpu_vm_move(size);
   instr->extra = member->number;
   uint16_t place = instr->dst = vreg_make(b, size, fixed);
   if (is_narrow(member->dtype))
@@ -264,9 +269,10 @@ static void store_emit(build_t* b, int o, uint16_t place) {
   instr->dst = stream;
   instr->a = place;
   instr->size = (uint8_t)size;
+  instr->move = vtpu_vm_move((size_t)size);
   instr->extra = pattern;
   b->store_at[o] = b->instr_count - 1;
-  b->cost += 200;
+  b->cost += 60;
 }
 
 // Retargets the instruction just made to write an output's memory itself. Later readers read there.
@@ -387,7 +393,9 @@ static vtpu_map_t kept_map(const vtpu_loop_spec_t* spec) {
   return map;
 }
 
-static size_t align64(size_t size) { return (size + 63) & ~(size_t)63; }
+static size_t align64(size_t size) {
+  return (size + 63) & ~(size_t)63;
+}
 
 // Elements handed to a body are in the memory type.
 static uint16_t reduction_element(build_t* b, const vtpu_output_t* output) {
@@ -428,9 +436,9 @@ static void reduction_emit(build_t* b, int first) {
     reduction->acc_offsets[i] = loop->acc_size;
     loop->acc_size += align64((size_t)loop->lanes_max * lane_size);
     // Room to convert results, or for the halves of a tree of body calls.
-    loop->work_size += align64((size_t)loop->lanes_max * (head->body ? 3 * size : 4)) +
-                       (head->body ? 3 * 64 : 0);
-    b->cost += head->body ? 3000 : 150;
+    loop->work_size +=
+        align64((size_t)loop->lanes_max * (head->body ? 3 * size : 4)) + (head->body ? 3 * 64 : 0);
+    b->cost += head->body ? 2000 : 60;
   }
 }
 
@@ -455,8 +463,8 @@ static void prologue_split(build_t* b) {
 }
 
 typedef struct registers {
-  int32_t* last_use;     // per vreg: instruction
-  int32_t* physical;     // per vreg
+  int32_t* last_use;  // per vreg: instruction
+  int32_t* physical;  // per vreg
   uint8_t sizes[VTPU_LOOP_SLOTS_MAX];
   bool free[VTPU_LOOP_SLOTS_MAX];
   int count;
@@ -649,9 +657,11 @@ static void cost_set(build_t* b) {
     if (!dense) loop->flops += count;
   }
   loop->bytes = bytes;
-  double tiles = (double)loop->kept_tiles * (double)(loop->reduced_tiles > 0 ? loop->reduced_tiles : 1);
-  double overhead = tiles * (double)(loop->instr_count + 2) * 4;
-  loop->cost = (int64_t)(40 + overhead + count * (double)b->cost / 1000 + bytes * 0.08);
+  double tiles =
+      (double)loop->kept_tiles * (double)(loop->reduced_tiles > 0 ? loop->reduced_tiles : 1);
+  double overhead = tiles * (double)(loop->instr_count + 2) * 3;
+  double memory = bytes < 1e6 ? bytes * 0.02 : bytes * 0.06;
+  loop->cost = (int64_t)(20 + overhead + count * (double)b->cost / 1000 + memory);
 }
 
 static tpt_status_t loop_build(build_t* b) {
@@ -673,10 +683,8 @@ static tpt_status_t loop_build(build_t* b) {
   registers_t* registers = tpt_arena_alloc(b->arena, sizeof(*registers));
   if (registers) {
     registers->count = 0;
-    registers->last_use =
-        tpt_arena_alloc(b->arena, sizeof(int32_t) * (size_t)(b->vreg_count + 1));
-    registers->physical =
-        tpt_arena_alloc(b->arena, sizeof(int32_t) * (size_t)(b->vreg_count + 1));
+    registers->last_use = tpt_arena_alloc(b->arena, sizeof(int32_t) * (size_t)(b->vreg_count + 1));
+    registers->physical = tpt_arena_alloc(b->arena, sizeof(int32_t) * (size_t)(b->vreg_count + 1));
   }
   TPT_TRY(tpt_arena_status(b->arena));
   registers_assign(b, registers);
@@ -709,8 +717,10 @@ tpt_status_t vtpu_loop_compile(vtpu_loop_spec_t* spec, tpt_arena_t* arena, vtpu_
       continue;
     loop->store_at = b.store_at;
     loop->last_read = b.last_read;
-    if (loop->reduction_count) chunks_set(loop);
-    else loop->chunks = 1;
+    if (loop->reduction_count)
+      chunks_set(loop);
+    else
+      loop->chunks = 1;
     cost_set(&b);
     *out_loop = loop;
     return NULL;

@@ -24,8 +24,8 @@ enum {
 
 // Where an element of a dense array lies, as a function of the loop's indexes.
 typedef struct vtpu_map {
-  int64_t offset;                       // elements
-  int64_t stride[VTPU_LOOP_RANK_MAX];   // elements per step of a loop dimension
+  int64_t offset;                      // elements
+  int64_t stride[VTPU_LOOP_RANK_MAX];  // elements per step of a loop dimension
 } vtpu_map_t;
 
 typedef enum vtpu_member_kind {
@@ -43,20 +43,21 @@ typedef struct vtpu_member {
   int16_t operands[3];      // members with higher numbers; -1: none
   uint16_t map;
   uint32_t buffer;
-  const void* number;       // borrowed
+  const void* number;  // borrowed
 } vtpu_member_t;
 
 typedef struct vtpu_body vtpu_body_t;
 
 // An output is dense (monoid == TPT_HLO_COUNT and no body) or a reduction over the reduced dimensions.
 typedef struct vtpu_output {
-  int16_t member;         // its value
-  uint16_t map;           // dense: where it goes
+  int16_t member;  // its value
+  uint16_t map;    // dense: where it goes
   uint32_t buffer;
-  tpt_hlo_t monoid;       // reduction by a monoid, else TPT_HLO_COUNT
-  uint32_t init_buffer;   // reduction: 0-d buffer, UINT32_MAX: `init`
-  const void* init;       // one element of the member's dtype, borrowed
-  const vtpu_body_t* body;  // reduction by a body: outputs first .. first + body_count - 1 belong to it
+  tpt_hlo_t monoid;      // reduction by a monoid, else TPT_HLO_COUNT
+  uint32_t init_buffer;  // reduction: 0-d buffer, UINT32_MAX: `init`
+  const void* init;      // one element of the member's dtype, borrowed
+  const vtpu_body_t*
+      body;  // reduction by a body: outputs first .. first + body_count - 1 belong to it
   int16_t body_first, body_count;
 } vtpu_output_t;
 
@@ -96,10 +97,13 @@ typedef enum vtpu_instr_kind {
 } vtpu_instr_kind_t;
 
 typedef struct vtpu_instr {
-  vtpu_vm_fn_t fn;
+  union {
+    vtpu_vm_fn_t fn;         // OP
+    vtpu_vm_move_fn_t move;  // LOAD, STORE, FILL
+  };
   const void* extra;  // pattern, element, or operand b of reduce_precision
   uint8_t kind;
-  uint8_t size;       // bytes of an element
+  uint8_t size;           // bytes of an element
   uint16_t dst, a, b, c;  // slots
 } vtpu_instr_t;
 
@@ -107,7 +111,7 @@ typedef struct vtpu_instr {
 typedef struct vtpu_stream {
   uint32_t buffer;  // UINT32_MAX: the address itself counts (iota)
   uint16_t slot;
-  int64_t offset;   // bytes
+  int64_t offset;        // bytes
   const int64_t* step;   // bytes per tile of each level
   const int64_t* delta;  // bytes to the next tile when a level steps and all inner ones return to 0
 } vtpu_stream_t;
@@ -115,7 +119,7 @@ typedef struct vtpu_stream {
 typedef struct vtpu_reduction {
   const vtpu_vm_reduce_t* fns;  // NULL: by body
   const vtpu_body_t* body;
-  int count;                    // operands (1 for a monoid)
+  int count;                                // operands (1 for a monoid)
   uint16_t slots[VTPU_LOOP_OUTPUTS_MAX];    // elements
   uint16_t streams[VTPU_LOOP_OUTPUTS_MAX];  // result streams (numbers, not slots)
   tpt_dtype_t dtypes[VTPU_LOOP_OUTPUTS_MAX];
@@ -125,12 +129,12 @@ typedef struct vtpu_reduction {
 } vtpu_reduction_t;
 
 typedef struct vtpu_loop {
-  int level_count;      // tiled dimensions: kept ones first
+  int level_count;  // tiled dimensions: kept ones first
   int kept_level_count;
   int64_t tiles[VTPU_LOOP_RANK_MAX];
   int64_t kept_tiles, reduced_tiles;
-  int64_t chunks;       // parts into which the reduced tiles of one kept tile are cut
-  bool across;          // columns are reduced
+  int64_t chunks;                   // parts into which the reduced tiles of one kept tile are cut
+  bool across;                      // columns are reduced
   int64_t row_lanes, column_lanes;  // without the partial dimensions
   // partial[0]: of the rows, partial[1]: of the columns. Extent of a tile: box, or last at the end.
   struct {
@@ -147,11 +151,11 @@ typedef struct vtpu_loop {
   size_t register_size;  // bytes of all registers
   int reduction_count;
   vtpu_reduction_t* reductions;
-  size_t acc_size;       // bytes of a unit's accumulators
-  size_t work_size;      // bytes that reductions use within a call
-  size_t scratch_size;   // for chunks > 1
-  int64_t element_count; // of the iteration space
-  int64_t cost;          // nanoseconds on one thread
+  size_t acc_size;        // bytes of a unit's accumulators
+  size_t work_size;       // bytes that reductions use within a call
+  size_t scratch_size;    // for chunks > 1
+  int64_t element_count;  // of the iteration space
+  int64_t cost;           // nanoseconds on one thread
   double flops, bytes;
   // per output and per load member: places in instrs, for in-place decisions
   const int32_t* store_at;   // [output_count]
@@ -181,7 +185,7 @@ typedef struct vtpu_tile {
   int64_t box[VTPU_LOOP_RANK_MAX];  // extent of a tile in each dimension
   int lane_count;                   // dimensions with lanes, outermost first: rows, then columns
   int lane_dims[VTPU_LOOP_RANK_MAX];
-  int row_count;                    // how many of them are rows
+  int row_count;  // how many of them are rows
 } vtpu_tile_t;
 void vtpu_spec_merge(vtpu_loop_spec_t* spec);
 void vtpu_tile_choose(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, vtpu_tile_t* out);
@@ -200,7 +204,7 @@ typedef struct vtpu_frame {
   void* const* pointers;
   int64_t extent[2];
   int64_t rows, columns, lanes;
-  char* work;  // work_size bytes for reductions
+  char* work;                      // work_size bytes for reductions
   int64_t at[VTPU_LOOP_RANK_MAX];  // tile numbers per level
   void* slots[VTPU_LOOP_SLOTS_MAX];
 } vtpu_frame_t;

@@ -12,46 +12,11 @@ static int64_t run_extent(const vtpu_frame_t* frame, const vtpu_span_t* run) {
   return run->partial < 0 ? run->count : run->count * frame->extent[run->partial];
 }
 
-#define COPY_RUN(T)                                                                                \
-  {                                                                                                \
-    T* r = (T*)(dst);                                                                              \
-    for (int64_t i = 0; i < count; i++)                                                            \
-      *(T*)((char*)r + i * dst_stride) = *(const T*)(src + i * src_stride);                        \
-  }                                                                                                \
-  break
-typedef struct pair64 {
-  uint64_t low, high;
-} pair64_t;
-
-// `count` elements from src to dst, both strided.
-static void run_copy(char* dst, int64_t dst_stride, const char* src, int64_t src_stride,
-                     int64_t count, int size) {
-  if (dst_stride == size && src_stride == size) {
-    memcpy(dst, src, (size_t)(count * size));
-    return;
-  }
-  switch (size) {
-  case 1:
-    COPY_RUN(uint8_t);
-  case 2:
-    COPY_RUN(uint16_t);
-  case 4:
-    COPY_RUN(uint32_t);
-  case 8:
-    COPY_RUN(uint64_t);
-  default:
-    COPY_RUN(pair64_t);
-  }
-}
-
-static void lanes_fill(char* dst, const void* element, int size, int64_t lanes) {
-  if (lanes == 0) return;
-  run_copy(dst, size, element, 0, lanes, size);
-}
-
-// Calls run_copy for the innermost run of every position of the outer ones.
-static void lanes_move(const vtpu_frame_t* frame, const vtpu_pattern_t* pattern, char* memory,
-                       char* lanes, int size, bool load) {
+// Moves the innermost run of every position of the outer ones.
+static void lanes_move(const vtpu_frame_t* frame, const vtpu_instr_t* instr, char* memory,
+                       char* lanes, bool load) {
+  const vtpu_pattern_t* pattern = instr->extra;
+  int64_t size = instr->size;
   int64_t extents[VTPU_LOOP_RANK_MAX], at[VTPU_LOOP_RANK_MAX];
   int inner = pattern->rank - 1;
   for (int d = 0; d <= inner; d++) {
@@ -61,9 +26,9 @@ static void lanes_move(const vtpu_frame_t* frame, const vtpu_pattern_t* pattern,
   int64_t count = extents[inner], stride = pattern->runs[inner].stride;
   for (;;) {
     if (load)
-      run_copy(lanes, size, memory, stride, count, size);
+      instr->move(lanes, size, memory, stride, count);
     else
-      run_copy(memory, stride, lanes, size, count, size);
+      instr->move(memory, stride, lanes, size, count);
     lanes += count * size;
     int d = inner - 1;
     for (; d >= 0; d--) {
@@ -76,12 +41,16 @@ static void lanes_move(const vtpu_frame_t* frame, const vtpu_pattern_t* pattern,
   }
 }
 
+static void lanes_fill(const vtpu_frame_t* frame, const vtpu_instr_t* instr, const void* element) {
+  instr->move(frame->slots[instr->dst], instr->size, element, 0, frame->lanes);
+}
+
 static void lanes_load(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
   const vtpu_pattern_t* pattern = instr->extra;
   if (pattern->rank == 0)
-    lanes_fill(frame->slots[instr->dst], frame->slots[instr->a], instr->size, frame->lanes);
+    lanes_fill(frame, instr, frame->slots[instr->a]);
   else
-    lanes_move(frame, pattern, frame->slots[instr->a], frame->slots[instr->dst], instr->size, true);
+    lanes_move(frame, instr, frame->slots[instr->a], frame->slots[instr->dst], true);
 }
 
 static void lanes_store(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
@@ -89,8 +58,7 @@ static void lanes_store(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
   if (pattern->rank == 0)  // a tile of one lane
     memcpy(frame->slots[instr->dst], frame->slots[instr->a], instr->size);
   else
-    lanes_move(frame, pattern, frame->slots[instr->dst], frame->slots[instr->a], instr->size,
-               false);
+    lanes_move(frame, instr, frame->slots[instr->dst], frame->slots[instr->a], false);
 }
 
 static void lanes_iota(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
@@ -130,8 +98,8 @@ static void extents_set(vtpu_frame_t* frame) {
   for (int p = 0; p < 2; p++) {
     int level = loop->partial[p].level;
     if (level >= 0)
-      frame->extent[p] = frame->at[level] == loop->tiles[level] - 1 ? loop->partial[p].last
-                                                                    : loop->partial[p].box;
+      frame->extent[p] =
+          frame->at[level] == loop->tiles[level] - 1 ? loop->partial[p].last : loop->partial[p].box;
   }
   frame->rows = loop->row_lanes * frame->extent[0];
   frame->columns = loop->column_lanes * frame->extent[1];
@@ -150,8 +118,7 @@ static void frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_t
   }
   for (int s = 0; s < loop->stream_count; s++) {
     const vtpu_stream_t* stream = &loop->streams[s];
-    intptr_t base =
-        stream->buffer == UINT32_MAX ? 0 : (intptr_t)frame->pointers[stream->buffer];
+    intptr_t base = stream->buffer == UINT32_MAX ? 0 : (intptr_t)frame->pointers[stream->buffer];
     int64_t offset = stream->offset;
     for (int level = 0; level < loop->level_count; level++)
       offset += stream->step[level] * frame->at[level];
@@ -169,7 +136,8 @@ static void frame_advance(vtpu_frame_t* frame) {
     }
     for (int s = 0; s < loop->stream_count; s++) {
       const vtpu_stream_t* stream = &loop->streams[s];
-      frame->slots[stream->slot] = (void*)((intptr_t)frame->slots[stream->slot] + stream->delta[level]);
+      frame->slots[stream->slot] =
+          (void*)((intptr_t)frame->slots[stream->slot] + stream->delta[level]);
     }
     extents_set(frame);
     return;
@@ -196,7 +164,7 @@ static void instrs_run(const vtpu_frame_t* frame, int first, int end) {
       lanes_iota(frame, instr);
       break;
     case VTPU_INSTR_FILL:
-      lanes_fill(slots[instr->dst], instr->extra, instr->size, frame->lanes);
+      lanes_fill(frame, instr, instr->extra);
       break;
     }
   }

@@ -190,7 +190,7 @@ void vtpu_tile_pattern(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
     int d = tile->lane_dims[i], p = i < tile->row_count ? 0 : 1;
     bool partial = loop->partial[p].level >= 0 && tile->box[d] < spec->dims[d];
     vtpu_span_t run = {partial ? 1 : tile->box[d], map->stride[d] * element_size,
-                      (int8_t)(partial ? p : -1)};
+                       (int8_t)(partial ? p : -1)};
     moves |= map->stride[d] != 0;
     vtpu_span_t* inner = rank ? &runs[rank - 1] : NULL;
     if (inner && inner->partial < 0 && run.stride == inner->stride * inner->count) {

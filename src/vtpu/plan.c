@@ -16,8 +16,7 @@ uint32_t plan_buffer_add(plan_t* plan, vtpu_space_t space, size_t size) {
     size_t capacity = plan->buffer_capacity ? plan->buffer_capacity * 2 : 32;
     vtpu_plan_buffer_t* buffers = tpt_arena_alloc(plan->temp, capacity * sizeof(*buffers));
     if (!buffers) return 0;  // the arena remembers
-    if (plan->buffer_count)
-      memcpy(buffers, plan->buffers, plan->buffer_count * sizeof(*buffers));
+    if (plan->buffer_count) memcpy(buffers, plan->buffers, plan->buffer_count * sizeof(*buffers));
     plan->buffers = buffers;
     plan->buffer_capacity = capacity;
   }
@@ -142,8 +141,9 @@ static tpt_status_t kernel_make(plan_t* plan, const tpt_node_t* node, vtpu_step_
                             .operand_types = operands,
                             .result_types = results,
                             .arena = plan->arena};
-  if (step->row->prepare) TPT_TRY_NOTE(step->row->prepare(kernel), "planning stablehlo.%s",
-                                       tpt_hlo_row(node->op)->mnemonic);
+  if (step->row->prepare)
+    TPT_TRY_NOTE(step->row->prepare(kernel), "planning stablehlo.%s",
+                 tpt_hlo_row(node->op)->mnemonic);
   step->kernel = kernel;
   step->scratch_size = kernel->scratch_size;
   step->bytes = node_bytes(plan, node);
@@ -155,7 +155,8 @@ static tpt_status_t kernel_make(plan_t* plan, const tpt_node_t* node, vtpu_step_
 static tpt_status_t map_make(plan_t* plan, const tpt_node_t* node, vtpu_step_t* step) {
   vtpu_body_t* body;
   if (node->operand_count > VTPU_MAP_OPERANDS_MAX)
-    TPT_FAIL(TPT_UNIMPLEMENTED, "stablehlo.map of %u operands is not supported by vtpu (at most %d)",
+    TPT_FAIL(TPT_UNIMPLEMENTED,
+             "stablehlo.map of %u operands is not supported by vtpu (at most %d)",
              node->operand_count, VTPU_MAP_OPERANDS_MAX);
   size_t* sizes = tpt_arena_alloc(plan->arena, sizeof(*sizes) * (size_t)(node->operand_count + 1));
   if (!sizes) return tpt_arena_status(plan->arena);

@@ -42,9 +42,9 @@ typedef tpt_status_t (*vtpu_step_fn_t)(const vtpu_step_t* step, const vtpu_run_t
 
 struct vtpu_step {
   vtpu_step_fn_t run;
-  const tpt_node_t* node;       // of kernels and control flow
+  const tpt_node_t* node;  // of kernels and control flow
   const vtpu_loop_t* loop;
-  const vtpu_loop_spec_t* spec; // of the loop, as compiled
+  const vtpu_loop_spec_t* spec;  // of the loop, as compiled
   const vtpu_kernel_row_t* row;
   vtpu_kernel_t* kernel;
   // Operand and result buffers (of control flow: operands, then what its blocks capture). Copies have
@@ -53,8 +53,8 @@ struct vtpu_step {
   const uint32_t* reads;
   uint32_t* writes;
   size_t scratch_size, scratch_offset;
-  size_t size;                  // bytes of a copy; elements of a map
-  const size_t* sizes;          // while: bytes of each value; map: of an element of operands and result
+  size_t size;          // bytes of a copy; elements of a map
+  const size_t* sizes;  // while: bytes of each value; map: of an element of operands and result
   // Control flow: while has {condition, body}; case and if their branches.
   uint32_t block_count;
   vtpu_block_plan_t** blocks;
@@ -66,12 +66,12 @@ struct vtpu_step {
 struct vtpu_block_plan {
   uint32_t block;
   uint32_t step_count;
-  vtpu_step_t* steps;           // in execution order
+  vtpu_step_t* steps;  // in execution order
   uint32_t arg_count, result_count;
-  uint32_t* args;               // buffers of the block's arguments
-  uint32_t* results;            // buffers that hold its results when it has run
+  uint32_t* args;     // buffers of the block's arguments
+  uint32_t* results;  // buffers that hold its results when it has run
   uint32_t capture_count;
-  const uint32_t* captures;     // values of outer blocks that it reads
+  const uint32_t* captures;  // values of outer blocks that it reads
   // Moves of the results to where the block's owner wants them, in an order that loses nothing.
   uint32_t move_count;
   vtpu_step_t* moves;
@@ -83,12 +83,12 @@ struct vtpu_program {
   vtpu_block_plan_t* main;
   vtpu_plan_buffer_t* buffers;
   uint32_t buffer_count;
-  size_t temp_size;             // the pointer table included, at its start
+  size_t temp_size;  // the pointer table included, at its start
   size_t table_size;
   uint32_t parameter_count, result_count;
   const tpt_type_t** parameter_types;
   const tpt_type_t** result_types;
-  int32_t* aliases;             // per result
+  int32_t* aliases;  // per result
   int64_t cost;
   double flops, bytes;
 };
@@ -113,14 +113,14 @@ typedef struct fuse_demand {
 } fuse_demand_t;
 
 typedef struct plan_value {
-  uint32_t rep;            // equal value that stands for this one (common subexpressions)
-  uint32_t root;           // value whose memory, read in row-major order, is this one's (reshape, barrier)
-  uint32_t use_count;      // of the representative, before fusion
-  uint32_t cost;           // picoseconds per element to evaluate it from memory
-  uint16_t loads;          // arrays that this reads
+  uint32_t rep;   // equal value that stands for this one (common subexpressions)
+  uint32_t root;  // value whose memory, read in row-major order, is this one's (reshape, barrier)
+  uint32_t use_count;  // of the representative, before fusion
+  uint32_t cost;       // picoseconds per element to evaluate it from memory
+  uint16_t loads;      // arrays that this reads
   bool materialised;
-  uint32_t buffer;         // VTPU_NONE until needed
-  uint32_t hard_q;         // least position of a step that needs it in memory; VTPU_NONE: no such step
+  uint32_t buffer;  // VTPU_NONE until needed
+  uint32_t hard_q;  // least position of a step that needs it in memory; VTPU_NONE: no such step
   bool returned;
   fuse_demand_t* demands;
 } plan_value_t;
@@ -128,10 +128,10 @@ typedef struct plan_value {
 typedef struct plan {
   const tpt_graph_t* graph;
   vtpu_program_t* program;
-  tpt_arena_t* arena;            // the program's
-  tpt_arena_t* temp;             // dies after planning
+  tpt_arena_t* arena;  // the program's
+  tpt_arena_t* temp;   // dies after planning
   plan_value_t* values;
-  const tpt_node_t** nodes;      // by node number, rewritten ones in the arena
+  const tpt_node_t** nodes;  // by node number, rewritten ones in the arena
   vtpu_plan_buffer_t* buffers;
   size_t buffer_count, buffer_capacity;
   int depth;
@@ -155,11 +155,11 @@ static inline const tpt_node_t* plan_producer(const plan_t* plan, uint32_t value
 
 typedef enum plan_class {
   PLAN_ELEMENTWISE,
-  PLAN_VIEW,      // broadcast, transpose, slice, reverse
+  PLAN_VIEW,  // broadcast, transpose, slice, reverse
   PLAN_IOTA,
   PLAN_CONSTANT,
-  PLAN_ALIAS,     // reshape, barrier: no step at all
-  PLAN_BITS,      // bitcast that changes the element size: same memory, other type
+  PLAN_ALIAS,  // reshape, barrier: no step at all
+  PLAN_BITS,   // bitcast that changes the element size: same memory, other type
   PLAN_REDUCE,
   PLAN_CONTROL,
   PLAN_KERNEL,
@@ -180,14 +180,21 @@ uint32_t plan_buffer_add(plan_t* plan, vtpu_space_t space, size_t size);
 
 // --- fused loops in the making (fuse*.c) ---------------------------------------------------------------
 
-typedef enum fuse_kind { FUSE_OPEN, FUSE_LOAD, FUSE_OP, FUSE_FORWARD, FUSE_IOTA, FUSE_NUMBER } fuse_kind_t;
+typedef enum fuse_kind {
+  FUSE_OPEN,
+  FUSE_LOAD,
+  FUSE_OP,
+  FUSE_FORWARD,
+  FUSE_IOTA,
+  FUSE_NUMBER
+} fuse_kind_t;
 
 typedef struct fuse_member {
   uint32_t value;
   int map;
   fuse_kind_t kind;
   const tpt_node_t* node;
-  int operands[3];    // of FORWARD: operands[0]
+  int operands[3];  // of FORWARD: operands[0]
   int iota_map;
 } fuse_member_t;
 
@@ -199,7 +206,7 @@ typedef struct fuse_output {
 } fuse_output_t;
 
 struct fuse_loop {
-  uint32_t position;         // the step's place: that of its last root
+  uint32_t position;  // the step's place: that of its last root
   int rank;
   int64_t dims[VTPU_LOOP_RANK_MAX];
   bool reduced[VTPU_LOOP_RANK_MAX];

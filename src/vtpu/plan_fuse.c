@@ -1,13 +1,14 @@
 // Decides, from the last node of a block to the first, what becomes a loop of its own, what is computed
 // inside the loops that use it, and what stands in memory. Invariant: every step that reads a value in
 // memory has a later position than the step that writes it; a loop's position is that of its last root.
+#include "vtpu/plan_fuse.h"
+
 #include <string.h>
 
 #include "hlo/builder.h"
-#include "vtpu/plan_fuse.h"
 
 enum {
-  CHEAP_COST = 260,      // picoseconds per element that may be spent again rather than stored
+  CHEAP_COST = 130,      // picoseconds per element that may be spent again rather than stored
   STEP_COST = 100000,    // picoseconds that a step of its own costs
   HOISTED_LANES = 2048,  // evaluations of a value that is the same for all tiles
 };
@@ -30,8 +31,7 @@ static tpt_status_t capture(fuse_t* f, uint32_t value) {
     uint32_t capacity = f->capture_capacity ? 2 * f->capture_capacity : 16;
     uint32_t* captures = tpt_arena_alloc(f->plan->temp, sizeof(*captures) * capacity);
     if (!captures) return tpt_arena_status(f->plan->temp);
-    if (f->capture_count)
-      memcpy(captures, f->captures, sizeof(*captures) * f->capture_count);
+    if (f->capture_count) memcpy(captures, f->captures, sizeof(*captures) * f->capture_count);
     f->captures = captures;
     f->capture_capacity = capacity;
   }
@@ -55,8 +55,7 @@ tpt_status_t fuse_need(fuse_t* f, uint32_t root, uint32_t position) {
 // --- demands ---------------------------------------------------------------------------------------------
 
 // Asks for a value inside a loop; sets *out_member.
-static tpt_status_t demand(fuse_t* f, fuse_loop_t* loop, uint32_t root, int map,
-                           int* out_member) {
+static tpt_status_t demand(fuse_t* f, fuse_loop_t* loop, uint32_t root, int map, int* out_member) {
   plan_t* plan = f->plan;
   bool is_new, splat = false;
   *out_member = map < 0 ? -1 : fuse_member_add(plan, loop, root, map, &is_new);
@@ -265,8 +264,9 @@ static tpt_status_t materialise(fuse_t* f, const tpt_node_t* node, uint32_t root
   int member = map < 0 ? -1 : fuse_member_add(f->plan, loop, root, map, &is_new);
   if (member < 0) return tpt_arena_status(f->plan->temp);
   TPT_TRY(store_in(f, loop, node, root, member, &ok));
-  if (!ok) TPT_FAIL(TPT_INTERNAL, "a loop over stablehlo.%s's own result is not affine",
-                    tpt_hlo_row(node->op)->mnemonic);
+  if (!ok)
+    TPT_FAIL(TPT_INTERNAL, "a loop over stablehlo.%s's own result is not affine",
+             tpt_hlo_row(node->op)->mnemonic);
   return NULL;
 }
 
@@ -333,8 +333,9 @@ tpt_status_t fuse_reduce(fuse_t* f, const tpt_node_t* node, uint32_t position) {
     read |= value_is_read(plan, node->first_result + r);
   if (!read) return NULL;
   if (operands > VTPU_LOOP_OUTPUTS_MAX)
-    TPT_FAIL(TPT_UNIMPLEMENTED, "stablehlo.reduce of %u operands is not supported by vtpu (at most %d)",
-             operands, VTPU_LOOP_OUTPUTS_MAX);
+    TPT_FAIL(TPT_UNIMPLEMENTED,
+             "stablehlo.reduce of %u operands is not supported by vtpu (at most %d)", operands,
+             VTPU_LOOP_OUTPUTS_MAX);
   const tpt_type_t* space = tpt_graph_type(plan->graph, node->operands[0]);
   bool reduced[TPT_RANK_MAX] = {false};
   int dim_count;
@@ -350,8 +351,8 @@ tpt_status_t fuse_reduce(fuse_t* f, const tpt_node_t* node, uint32_t position) {
   for (uint32_t i = 0; i < operands; i++) {
     vtpu_map_t identity = fuse_map_identity(loop);
     int member;
-    TPT_TRY(demand(f, loop, plan_root(plan, node->operands[i]),
-                   fuse_map_add(plan, loop, &identity), &member));
+    TPT_TRY(demand(f, loop, plan_root(plan, node->operands[i]), fuse_map_add(plan, loop, &identity),
+                   &member));
     bool splat;
     uint32_t init = plan_root(plan, node->operands[operands + i]);
     if (!is_constant(plan, init, &splat)) TPT_TRY(fuse_need(f, init, loop->position));

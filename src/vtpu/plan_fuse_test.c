@@ -1,7 +1,6 @@
 // Random graphs: a whole program against its own ops run one by one. Values stay small whole numbers,
 // so that every order of summation gives the same bits and results compare exactly.
 #include "vtpu/plan_fuse.h"
-
 #include "vtpu/program_probe.h"
 
 enum { VALUES = 48, NODES = 26, ELEMENTS_MAX = 6000 };
@@ -33,8 +32,24 @@ typedef struct recipe {
 } recipe_t;
 
 enum {
-  UNARY, BINARY, CLAMP, SELECT, CONVERT, BROADCAST, TRANSPOSE, RESHAPE, SLICE, REVERSE, IOTA, SPLAT,
-  REDUCE, CONCATENATE, DOT, WHILE, IF, KINDS
+  UNARY,
+  BINARY,
+  CLAMP,
+  SELECT,
+  CONVERT,
+  BROADCAST,
+  TRANSPOSE,
+  RESHAPE,
+  SLICE,
+  REVERSE,
+  IOTA,
+  SPLAT,
+  REDUCE,
+  CONCATENATE,
+  DOT,
+  WHILE,
+  IF,
+  KINDS
 };
 
 static tpt_value_t limited(tpt_graph_t* g, tpt_value_t x) {
@@ -105,7 +120,8 @@ static tpt_value_t emit(tpt_graph_t* g, const recipe_t* r, const tpt_value_t* in
   case CONCATENATE:
     return tpt_hlo_concatenate(g, in, 2, (int)r->extra[0]);
   case DOT: {
-    tpt_dot_t dot = {.contract_count = 1, .lhs_contract = {r->extra[0]}, .rhs_contract = {r->extra[0]}};
+    tpt_dot_t dot = {
+        .contract_count = 1, .lhs_contract = {r->extra[0]}, .rhs_contract = {r->extra[0]}};
     ones = tpt_hlo_dot_general(g, in[0], in[1], &dot);
     return limited(g, ones);
   }
@@ -118,7 +134,9 @@ static tpt_value_t emit(tpt_graph_t* g, const recipe_t* r, const tpt_value_t* in
 
 // --- choosing ------------------------------------------------------------------------------------------
 
-static int pick(const world_t* w) { return (int)probe_int(w->count > 12 ? w->count - 12 : 0, w->count - 1); }
+static int pick(const world_t* w) {
+  return (int)probe_int(w->count > 12 ? w->count - 12 : 0, w->count - 1);
+}
 
 static int pick_like(const world_t* w, const tpt_type_t* type) {
   int found = -1, seen = 0;
@@ -174,7 +192,8 @@ static void choose_slice(recipe_t* r, const tpt_type_t* x) {
 }
 
 static tpt_hlo_t choose_unary(tpt_dtype_t dtype) {
-  static const tpt_hlo_t floats[] = {TPT_HLO_ABS, TPT_HLO_NEGATE, TPT_HLO_FLOOR, TPT_HLO_SIGN, TPT_HLO_CEIL};
+  static const tpt_hlo_t floats[] = {TPT_HLO_ABS, TPT_HLO_NEGATE, TPT_HLO_FLOOR, TPT_HLO_SIGN,
+                                     TPT_HLO_CEIL};
   static const tpt_hlo_t ints[] = {TPT_HLO_ABS, TPT_HLO_NEGATE, TPT_HLO_SIGN};
   if (dtype == TPT_PRED) return TPT_HLO_NOT;
   if (dtype == TPT_U8) return TPT_HLO_POPCNT;
@@ -193,7 +212,8 @@ static bool choose_operands(const world_t* w, recipe_t* r, int count) {
 
 static bool choose_more(const world_t* w, recipe_t* r, const tpt_type_t* x) {
   static const tpt_hlo_t monoids[] = {TPT_HLO_ADD, TPT_HLO_MAXIMUM, TPT_HLO_MINIMUM};
-  static const tpt_dtype_t dtypes[] = {TPT_F32, TPT_F32, TPT_S32, TPT_BF16, TPT_F64, TPT_U8, TPT_S64, TPT_F16};
+  static const tpt_dtype_t dtypes[] = {TPT_F32, TPT_F32, TPT_S32, TPT_BF16,
+                                       TPT_F64, TPT_U8,  TPT_S64, TPT_F16};
   (void)w;
   switch (r->kind) {
   case IOTA:
@@ -221,10 +241,12 @@ static bool choose_more(const world_t* w, recipe_t* r, const tpt_type_t* x) {
 }
 
 static bool choose(const world_t* w, recipe_t* r) {
-  static const int frequent[] = {UNARY, BINARY, BINARY, BINARY, SELECT, BROADCAST, BROADCAST,
-                                 TRANSPOSE, RESHAPE, SLICE, REDUCE, REDUCE};
-  static const tpt_hlo_t binaries[] = {TPT_HLO_ADD, TPT_HLO_MULTIPLY, TPT_HLO_MAXIMUM, TPT_HLO_SUBTRACT};
-  static const tpt_dtype_t dtypes[] = {TPT_F32, TPT_F32, TPT_S32, TPT_BF16, TPT_F64, TPT_U8, TPT_S64, TPT_F16, TPT_PRED};
+  static const int frequent[] = {UNARY,     BINARY,    BINARY,  BINARY, SELECT, BROADCAST,
+                                 BROADCAST, TRANSPOSE, RESHAPE, SLICE,  REDUCE, REDUCE};
+  static const tpt_hlo_t binaries[] = {TPT_HLO_ADD, TPT_HLO_MULTIPLY, TPT_HLO_MAXIMUM,
+                                       TPT_HLO_SUBTRACT};
+  static const tpt_dtype_t dtypes[] = {TPT_F32, TPT_F32, TPT_S32, TPT_BF16, TPT_F64,
+                                       TPT_U8,  TPT_S64, TPT_F16, TPT_PRED};
   memset(r, 0, sizeof(*r));
   r->kind = probe_int(0, 2) ? frequent[probe_int(0, 11)] : (int)probe_int(0, KINDS - 1);
   bool two = r->kind == BINARY || r->kind == SELECT || r->kind == CONCATENATE || r->kind == DOT ||
@@ -324,7 +346,8 @@ static void compare(const world_t* w, const int* returned, int count, void** out
     const twin_t* twin = &w->twins[returned[i]];
     size_t size = (size_t)tpt_type_size(&twin->type);
     for (int64_t k = 0; k < tpt_type_count(&twin->type); k++) {
-      double a = probe_get(twin->type.dtype, out[i], k), b = probe_get(twin->type.dtype, twin->data, k);
+      double a = probe_get(twin->type.dtype, out[i], k),
+             b = probe_get(twin->type.dtype, twin->data, k);
       if (a == b) continue;
       char text[120];
       fprintf(stderr, "seed %d: value %d %s element %lld is %g, not %g\n", seed, returned[i],
@@ -359,7 +382,8 @@ static void run_world(int seed, bool donate) {
   bool taken[8] = {false};
   for (int p = 0; donate && p < w.param_count; p++)
     for (int i = 0; i < count; i++)
-      if (!taken[i] && tpt_type_equal(&w.twins[returned[i]].type, &w.twins[p].type) && probe_int(0, 1)) {
+      if (!taken[i] && tpt_type_equal(&w.twins[returned[i]].type, &w.twins[p].type) &&
+          probe_int(0, 1)) {
         tpt_graph_alias(w.graph, (uint32_t)p, (uint32_t)i);
         taken[i] = true;
         break;

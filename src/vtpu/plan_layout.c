@@ -6,12 +6,12 @@
 #include "vtpu/plan.h"
 
 typedef struct life {
-  uint32_t def_block;   // block in which it is written (or whose argument it is); VTPU_NONE: outside
-  uint32_t def_step;    // VTPU_NONE: argument
-  uint32_t last_use;    // step of def_block
+  uint32_t def_block;  // block in which it is written (or whose argument it is); VTPU_NONE: outside
+  uint32_t def_step;   // VTPU_NONE: argument
+  uint32_t last_use;   // step of def_block
   bool placed;
-  bool given_away;      // its memory went on to another buffer
-  bool pinned;          // may not be written over
+  bool given_away;  // its memory went on to another buffer
+  bool pinned;      // may not be written over
 } life_t;
 
 typedef struct gap {
@@ -28,7 +28,9 @@ typedef struct layout {
 
 // --- memory ------------------------------------------------------------------------------------------------
 
-static size_t align64(size_t size) { return (size + 63) & ~(size_t)63; }
+static size_t align64(size_t size) {
+  return (size + 63) & ~(size_t)63;
+}
 
 static size_t memory_take(layout_t* l, size_t size) {
   size = align64(size);
@@ -95,8 +97,7 @@ static void lives_find(layout_t* l, const vtpu_block_plan_t* block) {
       life->def_step = life->last_use = s;
     }
     for (uint32_t i = 0; i < step->read_count; i++)
-      if (l->lives[step->reads[i]].def_block == block->block)
-        l->lives[step->reads[i]].last_use = s;
+      if (l->lives[step->reads[i]].def_block == block->block) l->lives[step->reads[i]].last_use = s;
     for (uint32_t i = 0; i < step->block_count; i++)
       lives_find(l, step->blocks[i]);
   }
@@ -146,7 +147,8 @@ static bool step_in_place(const vtpu_step_t* step, uint32_t w, uint32_t buffer) 
   if (step->loop) return loop_in_place(step, w, buffer);
   if (step->run == vtpu_step_copy) return true;
   if (reads_of(step, buffer) != 1) return false;
-  if (step->run == vtpu_step_while) return w < step->node->operand_count && step->reads[w] == buffer;
+  if (step->run == vtpu_step_while)
+    return w < step->node->operand_count && step->reads[w] == buffer;
   return step->row && w == 0 && step->row->in_place_operand >= 0 &&
          step->reads[step->row->in_place_operand] == buffer;
 }
@@ -227,8 +229,7 @@ static tpt_status_t place_nested(layout_t* l, vtpu_step_t* step) {
 static void step_free(layout_t* l, const vtpu_block_plan_t* block, uint32_t s) {
   const vtpu_step_t* step = &block->steps[s];
   for (uint32_t i = 0; i < step->read_count + step->write_count; i++) {
-    uint32_t buffer =
-        i < step->read_count ? step->reads[i] : step->writes[i - step->read_count];
+    uint32_t buffer = i < step->read_count ? step->reads[i] : step->writes[i - step->read_count];
     life_t* life = &l->lives[buffer];
     if (!is_owned_temp(l, block, buffer) || life->last_use != s || life->given_away || life->pinned)
       continue;
@@ -266,8 +267,7 @@ static vtpu_step_t move_make(layout_t* l, uint32_t from, uint32_t to) {
 static tpt_status_t moves_make(layout_t* l, vtpu_block_plan_t* block, const uint32_t* targets) {
   block->moves =
       tpt_arena_alloc(l->plan->arena, sizeof(*block->moves) * (2 * block->result_count + 1));
-  uint32_t* sources =
-      tpt_arena_alloc(l->plan->temp, sizeof(*sources) * (block->result_count + 1));
+  uint32_t* sources = tpt_arena_alloc(l->plan->temp, sizeof(*sources) * (block->result_count + 1));
   if (!block->moves || !sources) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a plan");
   for (uint32_t r = 0; r < block->result_count; r++) {
     sources[r] = block->results[r];
@@ -277,8 +277,7 @@ static tpt_status_t moves_make(layout_t* l, vtpu_block_plan_t* block, const uint
       lost |= k != r && overlap(l, sources[r], targets[k]) &&
               !same_place(l, block->results[k], targets[k]);
     if (!lost) continue;
-    uint32_t saved =
-        plan_buffer_add(l->plan, VTPU_SPACE_TEMP, l->plan->buffers[sources[r]].size);
+    uint32_t saved = plan_buffer_add(l->plan, VTPU_SPACE_TEMP, l->plan->buffers[sources[r]].size);
     l->plan->buffers[saved].offset = memory_take(l, l->plan->buffers[saved].size);
     block->moves[block->move_count++] = move_make(l, sources[r], saved);
     sources[r] = saved;

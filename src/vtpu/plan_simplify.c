@@ -191,10 +191,15 @@ static void price_set(plan_t* plan, const tpt_node_t* node) {
   for (uint32_t i = 0; i < node->operand_count; i++) {
     const plan_value_t* operand = &plan->values[plan_root(plan, node->operands[i])];
     // A dear value with several uses will be in memory.
-    bool stored = operand->use_count > 1 && operand->cost > 250;
+    bool stored = operand->use_count > 1 && operand->cost > 130;
     cost += stored ? 0 : operand->cost;
     loads += stored ? 1 : operand->loads;
   }
+  // What a broadcast repeats is small beside the result.
+  if (node->op == TPT_HLO_BROADCAST_IN_DIM &&
+      tpt_type_count(tpt_graph_type(plan->graph, node->operands[0])) * 4 <=
+          tpt_type_count(plan_type(plan, node->first_result)))
+    loads = 0;
   value->cost = cost > 1000000 ? 1000000 : (uint32_t)cost;
   value->loads = loads > 1000 ? 1000 : (uint16_t)loads;
 }

@@ -14,10 +14,10 @@ static tpt_status_t types_set(plan_t* plan) {
   tpt_block_t block = tpt_graph_block(plan->graph, 0);
   program->parameter_count = block.arg_count;
   program->result_count = block.result_count;
-  program->parameter_types = tpt_arena_alloc(
-      plan->arena, sizeof(*program->parameter_types) * (size_t)(block.arg_count + 1));
-  program->result_types =
-      tpt_arena_alloc(plan->arena, sizeof(*program->result_types) * (size_t)(block.result_count + 1));
+  program->parameter_types = tpt_arena_alloc(plan->arena, sizeof(*program->parameter_types) *
+                                                              (size_t)(block.arg_count + 1));
+  program->result_types = tpt_arena_alloc(plan->arena, sizeof(*program->result_types) *
+                                                           (size_t)(block.result_count + 1));
   TPT_TRY(tpt_arena_status(plan->arena));
   for (uint32_t i = 0; i < block.arg_count; i++)
     program->parameter_types[i] = tpt_graph_type(plan->graph, block.args[i]);
@@ -67,8 +67,8 @@ static tpt_status_t plan_make(plan_t* plan) {
   TPT_TRY(plan_block(plan, 0, &program->main));
   TPT_TRY(plan_layout(plan));
   TPT_TRY(steps_keep(plan, program->main));
-  program->buffers = tpt_arena_copy(plan->arena, plan->buffers,
-                                    sizeof(*plan->buffers) * (plan->buffer_count + 1));
+  program->buffers =
+      tpt_arena_copy(plan->arena, plan->buffers, sizeof(*plan->buffers) * (plan->buffer_count + 1));
   program->buffer_count = (uint32_t)plan->buffer_count;
   program->table_size = (plan->buffer_count * sizeof(void*) + 63) & ~(size_t)63;
   program->temp_size += program->table_size;
@@ -92,8 +92,7 @@ tpt_status_t vtpu_program_compile(tpt_graph_t* take_graph, vtpu_program_t** out_
   tpt_arena_init(&temp);
   tpt_arena_init(&program->arena);
   program->graph = take_graph;
-  plan_t plan = {
-      .graph = take_graph, .program = program, .arena = &program->arena, .temp = &temp};
+  plan_t plan = {.graph = take_graph, .program = program, .arena = &program->arena, .temp = &temp};
   status = plan_make(&plan);
   tpt_arena_deinit(&temp);
   if (status) {
@@ -116,7 +115,9 @@ void vtpu_program_release(vtpu_program_t* program) {
 int vtpu_program_parameter_count(const vtpu_program_t* program) {
   return (int)program->parameter_count;
 }
-int vtpu_program_result_count(const vtpu_program_t* program) { return (int)program->result_count; }
+int vtpu_program_result_count(const vtpu_program_t* program) {
+  return (int)program->result_count;
+}
 const tpt_type_t* vtpu_program_parameter_type(const vtpu_program_t* program, int parameter) {
   return program->parameter_types[parameter];
 }
@@ -126,10 +127,18 @@ const tpt_type_t* vtpu_program_result_type(const vtpu_program_t* program, int re
 int vtpu_program_alias(const vtpu_program_t* program, int result) {
   return program->aliases[result];
 }
-size_t vtpu_program_temp_size(const vtpu_program_t* program) { return program->temp_size; }
-int64_t vtpu_program_cost(const vtpu_program_t* program) { return program->cost; }
-double vtpu_program_flops(const vtpu_program_t* program) { return program->flops; }
-double vtpu_program_bytes(const vtpu_program_t* program) { return program->bytes; }
+size_t vtpu_program_temp_size(const vtpu_program_t* program) {
+  return program->temp_size;
+}
+int64_t vtpu_program_cost(const vtpu_program_t* program) {
+  return program->cost;
+}
+double vtpu_program_flops(const vtpu_program_t* program) {
+  return program->flops;
+}
+double vtpu_program_bytes(const vtpu_program_t* program) {
+  return program->bytes;
+}
 
 // --- running ---------------------------------------------------------------------------------------------
 

@@ -35,7 +35,8 @@ static inline tpt_status_t program_run(const vtpu_program_t* program, const void
       out[r] = program_memory((size_t)tpt_type_size(vtpu_program_result_type(program, r)));
     }
   }
-  vtpu_exec_t exec = {.pool = probe_pool(), .temp = program_memory(vtpu_program_temp_size(program))};
+  vtpu_exec_t exec = {.pool = probe_pool(),
+                      .temp = program_memory(vtpu_program_temp_size(program))};
   tpt_status_t status = vtpu_program_run(program, &exec, args, out);
   for (int i = 0; i < params; i++) {
     size_t size = (size_t)tpt_type_size(vtpu_program_parameter_type(program, i));

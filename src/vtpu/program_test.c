@@ -1,6 +1,5 @@
 // Tests of whole programs: simple steps, results that are parameters or constants, aliasing.
 #include "vtpu/program.h"
-
 #include "vtpu/program_probe.h"
 
 static void test_program_adds_two_matrices(void) {
@@ -32,8 +31,8 @@ static void test_softmax_rows_sum_to_one(void) {
   tpt_value_t e = tpt_hlo_unary(g, TPT_HLO_EXP, tpt_hlo_binary(g, TPT_HLO_SUBTRACT, x, wide));
   tpt_value_t zero = tpt_hlo_scalar_f64(g, TPT_F32, 0);
   tpt_value_t sum = tpt_hlo_reduce(g, e, zero, TPT_HLO_ADD, DIMS(1), 1);
-  tpt_value_t y = tpt_hlo_binary(g, TPT_HLO_DIVIDE, e,
-                                 tpt_hlo_broadcast_in_dim(g, sum, 2, type.dims, DIMS(0)));
+  tpt_value_t y =
+      tpt_hlo_binary(g, TPT_HLO_DIVIDE, e, tpt_hlo_broadcast_in_dim(g, sum, 2, type.dims, DIMS(0)));
   tpt_graph_return(g, &y, 1);
   float* data = probe_random(&type);
   void* out[1];
@@ -45,8 +44,8 @@ static void test_softmax_rows_sum_to_one(void) {
       for (int c = 0; c < COLUMNS; c++)
         total += exp(data[r * COLUMNS + c] - largest);
       for (int c = 0; c < COLUMNS; c++)
-        CHECK_NEAR(((float*)out[0])[r * COLUMNS + c],
-                   exp(data[r * COLUMNS + c] - largest) / total, 1e-8);
+        CHECK_NEAR(((float*)out[0])[r * COLUMNS + c], exp(data[r * COLUMNS + c] - largest) / total,
+                   1e-8);
     }
     free(out[0]);
   }

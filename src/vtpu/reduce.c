@@ -1,11 +1,10 @@
 // Reductions of a fused loop: what happens to a tile's elements, either by a monoid's vector functions
 // or by a region body. Bodies combine in index order: they need be associative only.
-#include "vtpu/kernel.h"
-#include "vtpu/loop.h"
-
 #include <string.h>
 
+#include "vtpu/kernel.h"
 #include "vtpu/lane.h"
+#include "vtpu/loop.h"
 
 static int64_t result_lanes(const vtpu_frame_t* frame) {
   return frame->loop->across ? frame->rows : frame->columns;
@@ -96,8 +95,8 @@ static void body_take_across(const vtpu_frame_t* frame, const vtpu_reduction_t* 
   char *even[OPERANDS], *odd[OPERANDS], *next[OPERANDS], *left[OPERANDS];
   char* work = frame->work;
   for (int k = 0; k < reduction->count; k++) {
-    size_t span = vtpu_scratch_align((size_t)frame->loop->lanes_max *
-                                     tpt_dtype_size(reduction->dtypes[k]));
+    size_t span =
+        vtpu_scratch_align((size_t)frame->loop->lanes_max * tpt_dtype_size(reduction->dtypes[k]));
     values[k] = frame->slots[reduction->slots[k]];
     left[k] = acc + reduction->acc_offsets[k];
     even[k] = work;
@@ -160,9 +159,9 @@ void vtpu_reduce_take(const vtpu_frame_t* frame, char* acc, int64_t tile_number)
       (across ? body_take_across : body_take_down)(frame, reduction, acc, tile_number == 0);
       continue;
     }
-    (across ? reduction->fns->across : reduction->fns->down)(
-        acc + reduction->acc_offsets[0], frame->slots[reduction->slots[0]], frame->rows,
-        frame->columns);
+    (across ? reduction->fns->across : reduction->fns->down)(acc + reduction->acc_offsets[0],
+                                                             frame->slots[reduction->slots[0]],
+                                                             frame->rows, frame->columns);
   }
 }
 

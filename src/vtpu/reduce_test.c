@@ -1,15 +1,22 @@
 // Tests of reductions: every choice of dimensions against plain loops, all types, chunks, initial
 // values, bodies that must combine in order.
 #include "vtpu/loop.h"
-
 #include "vtpu/program_probe.h"
 
 // Reference: folds in index order, in double.
 typedef double (*fold_t)(double a, double x);
-static double add(double a, double x) { return a + x; }
-static double multiply(double a, double x) { return a * x; }
-static double maximum(double a, double x) { return isnan(a) || isnan(x) ? NAN : (a > x ? a : x); }
-static double minimum(double a, double x) { return isnan(a) || isnan(x) ? NAN : (a < x ? a : x); }
+static double add(double a, double x) {
+  return a + x;
+}
+static double multiply(double a, double x) {
+  return a * x;
+}
+static double maximum(double a, double x) {
+  return isnan(a) || isnan(x) ? NAN : (a > x ? a : x);
+}
+static double minimum(double a, double x) {
+  return isnan(a) || isnan(x) ? NAN : (a < x ? a : x);
+}
 
 static void reference(const tpt_type_t* type, const void* data, const bool* reduced, double init,
                       fold_t fold, double* out) {
@@ -47,7 +54,8 @@ static void check_case(const reduce_case_t* c, const void* data) {
     }
   tpt_graph_t* g = program_graph();
   tpt_value_t x = tpt_graph_parameter(g, &c->type);
-  tpt_value_t y = tpt_hlo_reduce(g, x, tpt_hlo_scalar_f64(g, c->type.dtype, c->init), c->op, dims, count);
+  tpt_value_t y =
+      tpt_hlo_reduce(g, x, tpt_hlo_scalar_f64(g, c->type.dtype, c->init), c->op, dims, count);
   tpt_graph_return(g, &y, 1);
   tpt_type_t type = *tpt_graph_type(g, y);
   void* out[1];
@@ -72,7 +80,10 @@ static void check_case(const reduce_case_t* c, const void* data) {
 }
 
 static void check_shape(tpt_dtype_t dtype, int rank, const int64_t* dims) {
-  reduce_case_t c = {.type = type_of(dtype, rank, dims), .tolerance = dtype == TPT_BF16 ? 0.01 : (dtype == TPT_F16 ? 2e-3 : (dtype == TPT_F32 ? 1e-5 : 1e-12))};
+  reduce_case_t c = {
+      .type = type_of(dtype, rank, dims),
+      .tolerance =
+          dtype == TPT_BF16 ? 0.01 : (dtype == TPT_F16 ? 2e-3 : (dtype == TPT_F32 ? 1e-5 : 1e-12))};
   void* data = probe_random(&c.type);
   for (c.mask = 0; c.mask < 1u << rank; c.mask++) {
     c.op = TPT_HLO_ADD, c.fold = add, c.init = dtype == TPT_U8 || dtype == TPT_S8 ? 0 : 3;
@@ -83,7 +94,8 @@ static void check_shape(tpt_dtype_t dtype, int rank, const int64_t* dims) {
       if (reduced > 8) continue;  // would wrap
     }
     check_case(&c, data);
-    c.op = TPT_HLO_MAXIMUM, c.fold = maximum, c.init = tpt_dtype_row(dtype)->kind == TPT_CLASS_UINT ? 0 : -1;
+    c.op = TPT_HLO_MAXIMUM, c.fold = maximum,
+    c.init = tpt_dtype_row(dtype)->kind == TPT_CLASS_UINT ? 0 : -1;
     check_case(&c, data);
     c.op = TPT_HLO_MINIMUM, c.fold = minimum, c.init = 2;
     check_case(&c, data);
@@ -103,8 +115,8 @@ static void test_all_dimension_choices_reduce(void) {
 }
 
 static void test_all_types_reduce(void) {
-  static const tpt_dtype_t dtypes[] = {TPT_F64, TPT_BF16, TPT_F16, TPT_S32, TPT_S64, TPT_S16, TPT_S8,
-                                       TPT_U8, TPT_U16, TPT_U32, TPT_U64};
+  static const tpt_dtype_t dtypes[] = {TPT_F64, TPT_BF16, TPT_F16, TPT_S32, TPT_S64, TPT_S16,
+                                       TPT_S8,  TPT_U8,   TPT_U16, TPT_U32, TPT_U64};
   for (size_t i = 0; i < sizeof(dtypes) / sizeof(*dtypes); i++) {
     check_shape(dtypes[i], 3, DIMS(3, 17, 6));
     check_shape(dtypes[i], 2, DIMS(2, 700));
@@ -119,8 +131,11 @@ static void test_empty_reductions_give_the_initial_value(void) {
 }
 
 static void test_products_and_nan(void) {
-  reduce_case_t c = {.type = type_of(TPT_F32, 2, DIMS(6, 50)), .op = TPT_HLO_MULTIPLY, .fold = multiply,
-                     .init = 2, .tolerance = 1e-6};
+  reduce_case_t c = {.type = type_of(TPT_F32, 2, DIMS(6, 50)),
+                     .op = TPT_HLO_MULTIPLY,
+                     .fold = multiply,
+                     .init = 2,
+                     .tolerance = 1e-6};
   float* data = probe_random(&c.type);
   for (int i = 0; i < 300; i++)
     data[i] += 1.0f;
@@ -138,8 +153,12 @@ static void test_products_and_nan(void) {
 
 static void test_long_sums_are_cut_and_accurate(void) {
   enum { N = 1 << 21 };
-  reduce_case_t c = {.type = type_of(TPT_F32, 1, DIMS(N)), .mask = 1, .op = TPT_HLO_ADD, .fold = add,
-                     .init = 1, .tolerance = 1e-7};
+  reduce_case_t c = {.type = type_of(TPT_F32, 1, DIMS(N)),
+                     .mask = 1,
+                     .op = TPT_HLO_ADD,
+                     .fold = add,
+                     .init = 1,
+                     .tolerance = 1e-7};
   float* data = malloc(N * sizeof(*data));
   for (int i = 0; i < N; i++)
     data[i] = 1.0f + 0.001f * (float)(i % 1000);
@@ -161,7 +180,8 @@ static void test_pred_and_bits_reduce(void) {
     for (int dim = 0; dim < 2; dim++) {
       tpt_graph_t* g = program_graph();
       tpt_value_t x = tpt_graph_parameter(g, &type);
-      tpt_value_t y = tpt_hlo_reduce(g, x, tpt_hlo_scalar_i64(g, TPT_PRED, k == 0), ops[k], DIMS(dim), 1);
+      tpt_value_t y =
+          tpt_hlo_reduce(g, x, tpt_hlo_scalar_i64(g, TPT_PRED, k == 0), ops[k], DIMS(dim), 1);
       tpt_graph_return(g, &y, 1);
       uint8_t* data = probe_random(&type);
       if (k == 0) memset(data + C, 1, C);
@@ -187,7 +207,8 @@ static tpt_value_t argmax(tpt_graph_t* g, tpt_value_t x, int dim, tpt_dtype_t dt
   tpt_type_t space = *tpt_graph_type(g, x), index_type = space;
   index_type.dtype = TPT_S32;
   tpt_value_t iota = tpt_hlo_iota(g, &index_type, dim);
-  tpt_value_t inits[2] = {tpt_hlo_scalar_f64(g, dtype, -INFINITY), tpt_hlo_scalar_i64(g, TPT_S32, 0)};
+  tpt_value_t inits[2] = {tpt_hlo_scalar_f64(g, dtype, -INFINITY),
+                          tpt_hlo_scalar_i64(g, TPT_S32, 0)};
   tpt_type_t types[4] = {tpt_type_scalar(dtype), tpt_type_scalar(TPT_S32), tpt_type_scalar(dtype),
                          tpt_type_scalar(TPT_S32)};
   tpt_value_t args[4], results[2];
@@ -200,7 +221,8 @@ static tpt_value_t argmax(tpt_graph_t* g, tpt_value_t x, int dim, tpt_dtype_t dt
   uint32_t body = tpt_region_end(g, results, 2);
   tpt_value_t xs[2] = {x, iota};
   int64_t reduced = dim;
-  tpt_reduction_t reduction = {.xs = xs, .inits = inits, .count = 2, .dims = &reduced, .dim_count = 1, .body = body};
+  tpt_reduction_t reduction = {
+      .xs = xs, .inits = inits, .count = 2, .dims = &reduced, .dim_count = 1, .body = body};
   tpt_value_t first = tpt_hlo_reduce_n(g, &reduction);
   return (tpt_value_t){first.index + 1};
 }
@@ -222,7 +244,8 @@ static void check_argmax(int64_t a, int64_t b, int64_t c, int dim, tpt_dtype_t d
     for (int64_t r = 0; r < count / n; r++) {
       int64_t base = r / inner * inner * n + r % inner, best = 0;
       for (int64_t i = 1; i < n; i++)
-        if (probe_get(dtype, data, base + i * inner) > probe_get(dtype, data, base + best * inner)) best = i;
+        if (probe_get(dtype, data, base + i * inner) > probe_get(dtype, data, base + best * inner))
+          best = i;
       bad += ((int32_t*)out[0])[r] != best;
     }
     if (bad) fprintf(stderr, "argmax %ldx%ldx%ld dim %d\n", (long)a, (long)b, (long)c, dim);

@@ -4,8 +4,12 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 enum { FLUSH_BITS = 0x8040 };  // flush results to zero, take subnormal operands as zero
-static uint64_t control_get(void) { return _mm_getcsr(); }
-static void control_set(uint64_t control) { _mm_setcsr((unsigned)control); }
+static uint64_t control_get(void) {
+  return _mm_getcsr();
+}
+static void control_set(uint64_t control) {
+  _mm_setcsr((unsigned)control);
+}
 #elif defined(__aarch64__)
 enum { FLUSH_BITS = 1 << 24 };
 static uint64_t control_get(void) {
@@ -13,11 +17,17 @@ static uint64_t control_get(void) {
   __asm__ volatile("mrs %0, fpcr" : "=r"(control));
   return control;
 }
-static void control_set(uint64_t control) { __asm__ volatile("msr fpcr, %0" : : "r"(control)); }
+static void control_set(uint64_t control) {
+  __asm__ volatile("msr fpcr, %0" : : "r"(control));
+}
 #else
 enum { FLUSH_BITS = 0 };
-static uint64_t control_get(void) { return 0; }
-static void control_set(uint64_t control) { (void)control; }
+static uint64_t control_get(void) {
+  return 0;
+}
+static void control_set(uint64_t control) {
+  (void)control;
+}
 #endif
 
 vtpu_subnormal_t vtpu_subnormal_begin(bool flush) {

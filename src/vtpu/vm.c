@@ -59,11 +59,21 @@ vtpu_vm_fn_t vtpu_vm_compare(int64_t direction, tpt_dtype_t type) {
   FIND(compare[direction][type]);
 }
 
-vtpu_vm_fn_t vtpu_vm_convert(tpt_dtype_t from, tpt_dtype_t to) { FIND(convert[from][to]); }
+vtpu_vm_fn_t vtpu_vm_convert(tpt_dtype_t from, tpt_dtype_t to) {
+  FIND(convert[from][to]);
+}
 
-vtpu_vm_fn_t vtpu_vm_round(tpt_dtype_t narrow) { FIND(round[narrow]); }
+vtpu_vm_fn_t vtpu_vm_round(tpt_dtype_t narrow) {
+  FIND(round[narrow]);
+}
 
-vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type) { FIND(order_key[type]); }
+vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type) {
+  FIND(order_key[type]);
+}
+
+vtpu_vm_move_fn_t vtpu_vm_move(size_t size) {
+  FIND(move[__builtin_ctzll(size)]);
+}
 
 vtpu_vm_fn_t vtpu_vm_reduce_precision(tpt_dtype_t type) {
   return vtpu_vm_op(TPT_HLO_REDUCE_PRECISION, type);
@@ -93,13 +103,17 @@ int vtpu_vm_cost(tpt_hlo_t op, tpt_dtype_t type) {
     uint8_t op;
     uint16_t cost;
   } slow[] = {
-      {TPT_HLO_EXP, 600},      {TPT_HLO_EXPM1, 700},  {TPT_HLO_LOG, 800},   {TPT_HLO_LOG1P, 1000},
-      {TPT_HLO_TANH, 1100},    {TPT_HLO_LOGISTIC, 900}, {TPT_HLO_SINE, 1000}, {TPT_HLO_COSINE, 1000},
-      {TPT_HLO_DIVIDE, 300},   {TPT_HLO_SQRT, 300},   {TPT_HLO_RSQRT, 500}, {TPT_HLO_REMAINDER, 9000},
-      {TPT_HLO_POWER, 15000},  {TPT_HLO_ATAN2, 15000}, {TPT_HLO_TAN, 12000}, {TPT_HLO_CBRT, 12000},
+      {TPT_HLO_EXP, 350},     {TPT_HLO_EXPM1, 450},   {TPT_HLO_LOG, 550},
+      {TPT_HLO_LOG1P, 700},   {TPT_HLO_TANH, 700},    {TPT_HLO_LOGISTIC, 600},
+      {TPT_HLO_SINE, 800},    {TPT_HLO_COSINE, 800},  {TPT_HLO_DIVIDE, 150},
+      {TPT_HLO_SQRT, 150},    {TPT_HLO_RSQRT, 250},   {TPT_HLO_REMAINDER, 6000},
+      {TPT_HLO_POWER, 12000}, {TPT_HLO_ATAN2, 15000}, {TPT_HLO_TAN, 12000},
+      {TPT_HLO_CBRT, 10000},
   };
-  int width = tpt_dtype_is_complex(type) ? 12 : (type == TPT_F64 || type == TPT_S64 || type == TPT_U64 ? 2 : 1);
+  int width = tpt_dtype_is_complex(type)
+                  ? 12
+                  : (type == TPT_F64 || type == TPT_S64 || type == TPT_U64 ? 2 : 1);
   for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++)
     if (slow[i].op == op) return slow[i].cost * (type == TPT_F64 ? 8 : width);
-  return 80 * width;
+  return 40 * width;
 }

@@ -7,12 +7,17 @@
 #ifndef TPUTORCH_VTPU_VM_H_
 #define TPUTORCH_VTPU_VM_H_
 
-#include "hlo/graph.h"
 #include "tputorch/type.h"
+
+#include "hlo/graph.h"
 
 // dst = f(a, b, c) for n elements. dst may equal an operand when their element sizes are equal;
 // partial overlap is not allowed. Unused operands are ignored. Thread-safe.
 typedef void (*vtpu_vm_fn_t)(void* dst, const void* a, const void* b, const void* c, int64_t n);
+
+// n elements from src to dst; strides in bytes, multiples of the element size.
+typedef void (*vtpu_vm_move_fn_t)(void* dst, int64_t dst_stride, const void* src,
+                                  int64_t src_stride, int64_t n);
 
 // Accumulation of tiles by a monoid. An accumulator holds `lanes` partial results.
 typedef struct vtpu_vm_reduce {
@@ -34,11 +39,14 @@ typedef struct vtpu_vm_reduce {
 enum { VTPU_VM_SETTLE_ROWS = 64, VTPU_MONOID_COUNT = 7 };
 
 typedef struct vtpu_vm_table {
-  vtpu_vm_fn_t op[TPT_HLO_COUNT][TPT_DTYPE_COUNT];  // by operand type (of clamp and select: the value's)
-  vtpu_vm_fn_t compare[6][TPT_DTYPE_COUNT];         // by tpt_compare_t and operand type; result PRED
-  vtpu_vm_fn_t convert[TPT_DTYPE_COUNT][TPT_DTYPE_COUNT];  // [from][to]; BF16 and F16: from and to F32 only
-  vtpu_vm_fn_t round[TPT_DTYPE_COUNT];              // BF16, F16: f32 to the nearest value of the type
-  vtpu_vm_fn_t order_key[TPT_DTYPE_COUNT];          // F32 -> S32, F64 -> S64: integers in total order
+  vtpu_vm_fn_t op[TPT_HLO_COUNT]
+                 [TPT_DTYPE_COUNT];          // by operand type (of clamp and select: the value's)
+  vtpu_vm_fn_t compare[6][TPT_DTYPE_COUNT];  // by tpt_compare_t and operand type; result PRED
+  vtpu_vm_fn_t convert[TPT_DTYPE_COUNT]
+                      [TPT_DTYPE_COUNT];    // [from][to]; BF16 and F16: from and to F32 only
+  vtpu_vm_fn_t round[TPT_DTYPE_COUNT];      // BF16, F16: f32 to the nearest value of the type
+  vtpu_vm_fn_t order_key[TPT_DTYPE_COUNT];  // F32 -> S32, F64 -> S64: integers in total order
+  vtpu_vm_move_fn_t move[5];                // by log2 of the element size
   vtpu_vm_reduce_t reduce[VTPU_MONOID_COUNT][TPT_DTYPE_COUNT];
 } vtpu_vm_table_t;
 
@@ -53,6 +61,8 @@ vtpu_vm_fn_t vtpu_vm_compare(int64_t direction, tpt_dtype_t type);
 vtpu_vm_fn_t vtpu_vm_convert(tpt_dtype_t from, tpt_dtype_t to);
 vtpu_vm_fn_t vtpu_vm_round(tpt_dtype_t narrow);
 vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type);
+// size: 1, 2, 4, 8 or 16.
+vtpu_vm_move_fn_t vtpu_vm_move(size_t size);
 // Rounds f32 or f64 to an exponent and mantissa width; `b` of the call points to int32_t[2]
 // {exponent bits, mantissa bits}.
 vtpu_vm_fn_t vtpu_vm_reduce_precision(tpt_dtype_t type);

@@ -12,8 +12,12 @@
 typedef float complex c64_t;
 typedef double complex c128_t;
 
-static inline c64_t make_c64(float re, float im) { return CMPLXF(re, im); }
-static inline c128_t make_c128(double re, double im) { return CMPLX(re, im); }
+static inline c64_t make_c64(float re, float im) {
+  return CMPLXF(re, im);
+}
+static inline c128_t make_c128(double re, double im) {
+  return CMPLX(re, im);
+}
 
 // T complex type, R real type, f suffix of the library's functions.
 #define COMPLEX_OPS(t, T, R, f)                                                                    \
@@ -27,9 +31,8 @@ static inline c128_t make_c128(double re, double im) { return CMPLX(re, im); }
   }                                                                                                \
   static T log1p_of_##t(T x) {                                                                     \
     R re = creal##f(x), im = cimag##f(x);                                                          \
-    R real = fabs##f(re) < (R)0.5 && fabs##f(im) < (R)0.5                                          \
-                 ? log1p##f(re * (2 + re) + im * im) / 2                                           \
-                 : log##f(hypot##f(1 + re, im));                                                   \
+    R real = fabs##f(re) < (R)0.5 && fabs##f(im) < (R)0.5 ? log1p##f(re * (2 + re) + im * im) / 2  \
+                                                          : log##f(hypot##f(1 + re, im));          \
     return make_##t(real, atan2##f(im, 1 + re));                                                   \
   }                                                                                                \
   static T pow_of_##t(T x, T y) {                                                                  \
@@ -79,7 +82,7 @@ VM_UNARY(c128_to_pred, c128_t, uint8_t, x != 0)
 VM_SELECT(select_c128, c128_t)
 
 // --- accumulation, always in c128 ----------------------------------------------------------------------
-#define ADD(a, x) ((a) + (x))
+#define ADD(a, x)      ((a) + (x))
 #define MULTIPLY(a, x) ((a) * (x))
 #define COMPLEX_REDUCE(name, T, start_value, take)                                                 \
   static void start_##name(void* acc, int64_t n) {                                                 \
@@ -109,7 +112,7 @@ VM_SELECT(select_c128, c128_t)
       ((T*)out)[i] = (T)take((c128_t) * (const T*)init, ((const c128_t*)acc)[i]);                  \
   }
 #define REDUCE_ROW(name)                                                                           \
-  {start_##name, across_##name, down_##name, NULL, merge_##name, finish_##name, sizeof(c128_t)}
+  { start_##name, across_##name, down_##name, NULL, merge_##name, finish_##name, sizeof(c128_t) }
 COMPLEX_REDUCE(add_c64, c64_t, 0, ADD)
 COMPLEX_REDUCE(mul_c64, c64_t, 1, MULTIPLY)
 COMPLEX_REDUCE(add_c128, c128_t, 0, ADD)

@@ -51,7 +51,8 @@ static uint64_t signed_power_of(int64_t base, int64_t exponent) {
 }
 
 #define SIGNED_OPS(t, T, U, bits, id)                                                              \
-  VM_BINARY(div_##t, T, T, y == 0 ? -1 : (y == -1 ? (int64_t)(0 - (uint64_t)x) : (int64_t)(x / y)))\
+  VM_BINARY(div_##t, T, T,                                                                         \
+            y == 0 ? -1 : (y == -1 ? (int64_t)(0 - (uint64_t)x) : (int64_t)(x / y)))               \
   VM_BINARY(rem_##t, T, T, y == 0 ? x : (y == -1 ? 0 : x % y))                                     \
   VM_BINARY(pow_##t, T, T, signed_power_of(x, y))                                                  \
   VM_UNARY(popcnt_##t, T, T, __builtin_popcountll((U)x))                                           \

@@ -1,12 +1,11 @@
 // Tests of the vector machine: every level gives the same bits, f32 functions stay within their error
 // over the whole range, integers wrap and never trap, special values behave.
-#include "vtpu/vm.h"
-
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "hlo/builder.h"
 #include "vtpu/simd.h"
+#include "vtpu/vm.h"
 
 enum { LANES = 1000 };
 
@@ -27,8 +26,12 @@ static double ulps(float got, double want) {
   return fabs((double)got - want) / step;
 }
 
-static double logistic(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
-static double rsqrt(double x) { return 1 / sqrt(x); }
+static double logistic(double x) {
+  return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+}
+static double rsqrt(double x) {
+  return 1 / sqrt(x);
+}
 
 static void sweep(tpt_hlo_t op, double (*reference)(double), double most) {
   vtpu_vm_fn_t fn = vtpu_vm_op(op, TPT_F32);
@@ -78,9 +81,10 @@ static void test_f32_functions_are_accurate_near_zero(void) {
     tpt_hlo_t op;
     double (*reference)(double);
     double most;
-  } cases[] = {{TPT_HLO_EXP, exp, 1.5},     {TPT_HLO_TANH, tanh, 2},   {TPT_HLO_LOGISTIC, logistic, 2.5},
-               {TPT_HLO_EXPM1, expm1, 2},   {TPT_HLO_LOG1P, log1p, 2}, {TPT_HLO_SINE, sin, 2},
-               {TPT_HLO_COSINE, cos, 2},  {TPT_HLO_LOG, log, 1.5}};
+  } cases[] = {{TPT_HLO_EXP, exp, 1.5},           {TPT_HLO_TANH, tanh, 2},
+               {TPT_HLO_LOGISTIC, logistic, 2.5}, {TPT_HLO_EXPM1, expm1, 2},
+               {TPT_HLO_LOG1P, log1p, 2},         {TPT_HLO_SINE, sin, 2},
+               {TPT_HLO_COSINE, cos, 2},          {TPT_HLO_LOG, log, 1.5}};
   for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
     vtpu_vm_fn_t fn = vtpu_vm_op(cases[c].op, TPT_F32);
     static float in[4096], out[4096];
@@ -95,7 +99,8 @@ static void test_f32_functions_are_accurate_near_zero(void) {
       }
     }
     if (!(worst <= cases[c].most)) {
-      fprintf(stderr, "%s: %.2f ulp at %.9g\n", tpt_hlo_row(cases[c].op)->mnemonic, worst, worst_at);
+      fprintf(stderr, "%s: %.2f ulp at %.9g\n", tpt_hlo_row(cases[c].op)->mnemonic, worst,
+              worst_at);
       tpt_check_failures++;
     }
   }
@@ -125,7 +130,8 @@ static void test_f32_specials_come_out_exactly(void) {
   vtpu_vm_op(TPT_HLO_ROUND_AFZ, TPT_F32)(out, half, NULL, NULL, 6);
   CHECK(out[0] == 1 && out[1] == 2 && out[2] == -1 && out[3] == -3 && out[4] == 3 && out[5] == 0);
   vtpu_vm_op(TPT_HLO_ROUND_EVEN, TPT_F32)(out, half, NULL, NULL, 6);
-  CHECK(out[0] == 0 && out[1] == 2 && out[2] == 0 && signbit(out[2]) && out[3] == -2 && out[4] == 2);
+  CHECK(out[0] == 0 && out[1] == 2 && out[2] == 0 && signbit(out[2]) && out[3] == -2 &&
+        out[4] == 2);
 }
 
 static void test_maximum_and_minimum_keep_nan_and_zero_signs(void) {
@@ -253,7 +259,8 @@ static void same_bits(vtpu_vm_fn_t a, vtpu_vm_fn_t b, const char* what) {
       double d, e;
       memcpy(f, &got[i], 8), memcpy(g, &want[i], 8);
       memcpy(&d, &got[i], 8), memcpy(&e, &want[i], 8);
-      bool floats = (f[0] == g[0] || (isnan(f[0]) && isnan(g[0]))) && (f[1] == g[1] || (isnan(f[1]) && isnan(g[1])));
+      bool floats = (f[0] == g[0] || (isnan(f[0]) && isnan(g[0]))) &&
+                    (f[1] == g[1] || (isnan(f[1]) && isnan(g[1])));
       differ |= got[i] != want[i] && !floats && !(isnan(d) && isnan(e));
     }
     if (!differ) return;
@@ -268,11 +275,13 @@ static void test_levels_agree(void) {
     for (int type = 1; type < TPT_DTYPE_COUNT; type++) {
       const vtpu_vm_table_t *t = levels[level - 1], *base = &vtpu_vm_table_base;
       for (int op = 0; op < TPT_HLO_COUNT; op++)
-        if (t->op[op][type]) same_bits(t->op[op][type], base->op[op][type], tpt_hlo_row((tpt_hlo_t)op)->mnemonic);
+        if (t->op[op][type])
+          same_bits(t->op[op][type], base->op[op][type], tpt_hlo_row((tpt_hlo_t)op)->mnemonic);
       for (int c = 0; c < 6; c++)
         if (t->compare[c][type]) same_bits(t->compare[c][type], base->compare[c][type], "compare");
       for (int to = 1; to < TPT_DTYPE_COUNT; to++)
-        if (t->convert[type][to]) same_bits(t->convert[type][to], base->convert[type][to], "convert");
+        if (t->convert[type][to])
+          same_bits(t->convert[type][to], base->convert[type][to], "convert");
     }
 }
 
