@@ -94,7 +94,8 @@ tpt_status_t tpt_address_take(tpt_storage_t* storage, size_t size, void** out_ad
   pthread_mutex_unlock(&range.lock);
   TPT_TRY(status);
   if (!is_taken)
-    TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no device address is left for a storage of %zu bytes", size);
+    TPT_FAIL(TPT_RESOURCE_EXHAUSTED,
+             "TPU out of memory: no address is left for a storage of %zu bytes", size);
   return NULL;
 }
 

@@ -56,7 +56,7 @@ static void test_foreign_addresses_are_nobodys(void) {
 static void test_impossible_size_is_refused(void) {
   void* address;
   CHECK_FAILS(tpt_address_take(fake(1), (size_t)1 << 60, &address), TPT_RESOURCE_EXHAUSTED,
-              "no device address");
+              "no address is left");
 }
 
 int main(void) {
