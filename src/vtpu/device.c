@@ -26,16 +26,20 @@ tpt_status_t vtpu_device_create(const vtpu_device_params_t* params, vtpu_device_
   return NULL;
 }
 
+void vtpu_device_stop(vtpu_device_t* device) {
+  if (!device || !device->is_started) return;
+  vtpu_device_lock(device);
+  device->is_closed = true;
+  atomic_fetch_add(&device->queued, 1);  // ends a spin
+  pthread_cond_broadcast(&device->work);
+  vtpu_device_unlock(device);
+  pthread_join(device->worker, NULL);
+  device->is_started = false;
+}
+
 void vtpu_device_release(vtpu_device_t* device) {
   if (!device) return;
-  if (device->is_started) {
-    vtpu_device_lock(device);
-    device->is_closed = true;
-    atomic_fetch_add(&device->queued, 1);  // ends a spin
-    pthread_cond_broadcast(&device->work);
-    vtpu_device_unlock(device);
-    pthread_join(device->worker, NULL);
-  }
+  vtpu_device_stop(device);
   pthread_cond_destroy(&device->progress);
   pthread_cond_destroy(&device->work);
   pthread_mutex_destroy(&device->mutex);

@@ -70,7 +70,10 @@ typedef struct vtpu_device {
 
 TPT_MUST_USE tpt_status_t vtpu_device_create(const vtpu_device_params_t* params,
                                              vtpu_device_t** out_device);
-// Runs what is queued, stops the worker. Buffers must be gone. NULL is legal.
+// Runs what is queued and joins the worker; nothing may be submitted afterwards. NULL is legal. Devices
+// that copy from one another are all stopped before the first is released.
+void vtpu_device_stop(vtpu_device_t* device);
+// Stops, then frees. Buffers must be gone. NULL is legal.
 void vtpu_device_release(vtpu_device_t* take_device);
 
 static inline void vtpu_device_lock(vtpu_device_t* device) { pthread_mutex_lock(&device->mutex); }

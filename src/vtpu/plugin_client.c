@@ -48,6 +48,8 @@ tpt_status_t vtpu_slot_Plugin_Attributes(PJRT_Plugin_Attributes_Args* args) {
 static void release_client(vtpu_client_t* client) {
   if (!client) return;
   for (int i = 0; i < client->device_count && client->devices; i++)
+    vtpu_device_stop(client->devices[i].device);
+  for (int i = 0; i < client->device_count && client->devices; i++)
     vtpu_device_release(client->devices[i].device);
   if (client->topology) vtpu_topology_release(client->topology);
   tpt_pool_release(client->pool);
