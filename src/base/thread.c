@@ -18,8 +18,8 @@
 
 enum {
   THREAD_COUNT_MAX = 1024,
-  CHUNKS_PER_THREAD = 4,   // slack that evens out threads of unequal speed
-  SPIN_COUNT = 400,        // pauses before a thread sleeps: roughly 10-20 us
+  CHUNKS_PER_THREAD = 4,  // slack that evens out threads of unequal speed
+  SPIN_COUNT = 400,       // pauses before a thread sleeps: roughly 10-20 us
 };
 
 typedef struct worker {
@@ -201,7 +201,8 @@ static void await_chunks(tpt_pool_t* pool) {
   }
   pthread_mutex_lock(&pool->mutex);
   atomic_store(&pool->is_caller_asleep, true);
-  while (atomic_load(&pool->pending) != 0) pthread_cond_wait(&pool->finished, &pool->mutex);
+  while (atomic_load(&pool->pending) != 0)
+    pthread_cond_wait(&pool->finished, &pool->mutex);
   atomic_store(&pool->is_caller_asleep, false);
   pthread_mutex_unlock(&pool->mutex);
 }
@@ -236,7 +237,8 @@ void tpt_pool_release(tpt_pool_t* pool) {
   atomic_store(&pool->is_closed, true);
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
-  for (int i = 0; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
+  for (int i = 0; i < pool->worker_count; i++)
+    pthread_join(pool->workers[i].thread, NULL);
   pthread_cond_destroy(&pool->finished);
   pthread_cond_destroy(&pool->work);
   pthread_mutex_destroy(&pool->mutex);

@@ -1,12 +1,11 @@
 // Tests of the thread pool: coverage of ranges, grain, nesting, callers in a race, hand-off cost.
-#include "base/thread.h"
-
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "base/check.h"
+#include "base/thread.h"
 
 enum { COUNT_MAX = 5000, THREADS = 4 };
 
@@ -27,13 +26,15 @@ static void mark(void* arg, int64_t begin, int64_t end, int thread) {
   if (begin == 0 && end == job->count) job->whole_count++;
   if (thread < 0 || thread >= job->thread_count) job->bad_thread++;
   if (atomic_fetch_add(&job->busy[thread], 1) != 0) job->clash++;
-  for (int64_t i = begin; i < end; i++) job->seen[i]++;
+  for (int64_t i = begin; i < end; i++)
+    job->seen[i]++;
   atomic_fetch_sub(&job->busy[thread], 1);
 }
 
 static void check_job(job_t* job) {
   int wrong = 0;
-  for (int i = 0; i < COUNT_MAX; i++) wrong += job->seen[i] != (i < job->count);
+  for (int i = 0; i < COUNT_MAX; i++)
+    wrong += job->seen[i] != (i < job->count);
   CHECK_EQ(wrong, 0);
   CHECK_EQ(job->bad_range, 0);
   CHECK_EQ(job->bad_thread, 0);
@@ -85,7 +86,8 @@ static void test_for_repeats_many_loops(void) {
   for (int i = 0; i < 2000; i++) {
     run_job(&job, pool, 64 + i % 7, 4);
     int wrong = 0;
-    for (int k = 0; k < 80; k++) wrong += job.seen[k] != (k < job.count);
+    for (int k = 0; k < 80; k++)
+      wrong += job.seen[k] != (k < job.count);
     CHECK_EQ(wrong + job.bad_range + job.bad_thread + job.clash, 0);
     if (i % 500 == 0) {
       struct timespec nap = {0, 2000000};  // long enough for the workers to fall asleep
@@ -131,7 +133,8 @@ static void* race(void* arg) {
   racer_t* racer = arg;
   for (int i = 0; i < 200; i++) {
     run_job(racer->job, racer->pool, 300, 8);
-    for (int k = 0; k < 300; k++) racer->wrong += racer->job->seen[k] != 1;
+    for (int k = 0; k < 300; k++)
+      racer->wrong += racer->job->seen[k] != 1;
   }
   return NULL;
 }

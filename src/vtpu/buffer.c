@@ -48,7 +48,8 @@ vtpu_buffer_t* vtpu_buffer_new(vtpu_device_t* device, const tpt_type_t* type) {
   buffer->ready = buffer->donation = NULL;
   buffer->type.dtype = type->dtype;
   buffer->type.rank = type->rank;
-  for (int i = 0; i < type->rank; i++) buffer->type.dims[i] = type->dims[i];
+  for (int i = 0; i < type->rank; i++)
+    buffer->type.dims[i] = type->dims[i];
   device->buffer_count++;
   return buffer;
 }

@@ -13,22 +13,23 @@
 #include <stdint.h>
 
 #include "tputorch/type.h"
+
 #include "vtpu/device.h"
 
 enum { VTPU_BUFFER_LIVE = 0x42554646, VTPU_BUFFER_DEAD = 0x64656164 };
 
 typedef struct vtpu_buffer {
   uint32_t mark;
-  uint32_t ref_count;        // the handle, and each queued launch that would take the donation
+  uint32_t ref_count;  // the handle, and each queued launch that would take the donation
   vtpu_device_t* device;
-  vtpu_block_t* block;       // NULL: no memory (failed at birth, deleted)
-  vtpu_block_t* external;    // (optional) the block that external references hold
+  vtpu_block_t* block;     // NULL: no memory (failed at birth, deleted)
+  vtpu_block_t* external;  // (optional) the block that external references hold
   uint32_t external_count;
   bool is_deleted;
-  bool is_donated_now;       // scratch of the launch numbered `launch`
+  bool is_donated_now;  // scratch of the launch numbered `launch`
   uint64_t launch;
-  vtpu_event_t* ready;       // NULL: the value was there from the start. Fixed for life
-  vtpu_event_t* donation;    // NULL, or the outcome of a queued launch that would take the memory
+  vtpu_event_t* ready;     // NULL: the value was there from the start. Fixed for life
+  vtpu_event_t* donation;  // NULL, or the outcome of a queued launch that would take the memory
   tpt_type_t type;
 } vtpu_buffer_t;
 

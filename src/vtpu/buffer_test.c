@@ -1,7 +1,6 @@
 // Tests of buffers: life of handles and memory, donations that succeed and fail, outside holders.
-#include "vtpu/buffer.h"
-
 #include "base/check.h"
+#include "vtpu/buffer.h"
 
 static vtpu_device_t* open_device(void) {
   vtpu_device_params_t params = {.hbm_size = 1 << 20};

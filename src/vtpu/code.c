@@ -39,7 +39,8 @@ static tpt_status_t fill_tables(vtpu_code_t* code) {
 static tpt_status_t compile(vtpu_code_t* code, const char* text, size_t text_size) {
   tpt_graph_t* graph = NULL;
   code->text = tpt_malloc(text_size + 1);
-  if (!code->text) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for %zu bytes of program", text_size);
+  if (!code->text)
+    TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for %zu bytes of program", text_size);
   memcpy(code->text, text, text_size);
   code->text[text_size] = 0;
   code->text_size = text_size;

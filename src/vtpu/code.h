@@ -13,21 +13,21 @@
 typedef struct vtpu_code {
   _Atomic uint32_t ref_count;
   vtpu_program_t* program;
-  char* text;                // as the client gave it
+  char* text;  // as the client gave it
   size_t text_size;
   int param_count, result_count;
-  const tpt_type_t** params;   // borrowed from the program
+  const tpt_type_t** params;  // borrowed from the program
   const tpt_type_t** results;
-  int* result_aliases;       // per result: the parameter whose memory it may take, or -1
-  int* param_aliases;        // per parameter: the result that takes its memory, or -1
+  int* result_aliases;  // per result: the parameter whose memory it may take, or -1
+  int* param_aliases;   // per parameter: the result that takes its memory, or -1
   int alias_count;
   size_t temp_size;
-  int64_t cost;              // nanoseconds
+  int64_t cost;                                // nanoseconds
   size_t param_size, result_size, alias_size;  // bytes, sums
   // --- made on first use, under `mutex`
   pthread_mutex_t mutex;
-  tpt_str_t canonical;       // the program as the printer writes it
-  tpt_str_t plan;            // what vtpu_program_explain says
+  tpt_str_t canonical;  // the program as the printer writes it
+  tpt_str_t plan;       // what vtpu_program_explain says
 } vtpu_code_t;
 
 // Compiles StableHLO text. Errors of reader and planner carry on.

@@ -1,7 +1,6 @@
 // Tests of compiled programs as the plugin keeps them.
-#include "vtpu/code.h"
-
 #include "base/check.h"
+#include "vtpu/code.h"
 #include "vtpu/plugin_probe.h"
 
 static void test_tables_follow_the_program(void) {

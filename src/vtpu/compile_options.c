@@ -25,8 +25,8 @@ typedef struct reader {
 
 typedef struct field {
   uint32_t number;
-  uint64_t value;   // of a varint
-  reader_t bytes;   // of a length-delimited field
+  uint64_t value;  // of a varint
+  reader_t bytes;  // of a length-delimited field
   bool is_bytes;
 } field_t;
 
@@ -51,15 +51,21 @@ static bool read_field(reader_t* reader, field_t* field) {
   field->number = (uint32_t)(key >> 3);
   size_t rest = (size_t)(reader->end - reader->next);
   switch (key & 7) {
-    case 0: return read_varint(reader, &field->value);
-    case 1: size = 8; break;
-    case 5: size = 4; break;
-    case 2:
-      if (!read_varint(reader, &size)) return false;
-      rest = (size_t)(reader->end - reader->next);
-      field->is_bytes = true;
-      break;
-    default: return false;
+  case 0:
+    return read_varint(reader, &field->value);
+  case 1:
+    size = 8;
+    break;
+  case 5:
+    size = 4;
+    break;
+  case 2:
+    if (!read_varint(reader, &size)) return false;
+    rest = (size_t)(reader->end - reader->next);
+    field->is_bytes = true;
+    break;
+  default:
+    return false;
   }
   if (size > rest) return false;
   field->bytes = (reader_t){reader->next, reader->next + size};
@@ -133,15 +139,19 @@ tpt_status_t vtpu_compile_options_parse(const char* data, size_t size,
                                         vtpu_compile_options_t* options) {
   *options = (vtpu_compile_options_t){.device_id = -1};
   if (!data || size == 0)
-    TPT_FAIL(TPT_INVALID_ARGUMENT,
-             "compile options are empty; the least is 1 replica and 1 partition (1a 04 20 01 28 01)");
+    TPT_FAIL(
+        TPT_INVALID_ARGUMENT,
+        "compile options are empty; the least is 1 replica and 1 partition (1a 04 20 01 28 01)");
   TPT_TRY(read_options((reader_t){(const uint8_t*)data, (const uint8_t*)data + size}, options));
   if (options->replica_count < 1 || options->partition_count < 1)
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "compile options: %lld replicas and %lld partitions; both are at "
-             "least 1", (long long)options->replica_count, (long long)options->partition_count);
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "compile options: %lld replicas and %lld partitions; both are at "
+             "least 1",
+             (long long)options->replica_count, (long long)options->partition_count);
   if (options->replica_count > 1 || options->partition_count > 1)
-    TPT_FAIL(TPT_UNIMPLEMENTED, "compile options: %lld replicas and %lld partitions; vtpu runs a "
-             "program on one device", (long long)options->replica_count,
-             (long long)options->partition_count);
+    TPT_FAIL(TPT_UNIMPLEMENTED,
+             "compile options: %lld replicas and %lld partitions; vtpu runs a "
+             "program on one device",
+             (long long)options->replica_count, (long long)options->partition_count);
   return NULL;
 }

@@ -10,8 +10,8 @@
 
 typedef struct vtpu_compile_options {
   int64_t replica_count, partition_count;
-  int64_t device_id;    // of the assignment; -1: none given
-  bool is_portable;     // may run on any device
+  int64_t device_id;  // of the assignment; -1: none given
+  bool is_portable;   // may run on any device
 } vtpu_compile_options_t;
 
 // INVALID_ARGUMENT: empty or damaged bytes, zero replicas or partitions. UNIMPLEMENTED: several of

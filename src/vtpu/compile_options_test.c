@@ -1,7 +1,6 @@
 // Tests of the compile options' reader, with the byte strings that clients send.
-#include "vtpu/compile_options.h"
-
 #include "base/check.h"
+#include "vtpu/compile_options.h"
 
 #define PARSE(options, ...)                                                                        \
   vtpu_compile_options_parse((const char[]){__VA_ARGS__}, sizeof((const char[]){__VA_ARGS__}),     \
@@ -16,8 +15,8 @@ static void test_known_blobs(void) {
   CHECK_OK(PARSE(&o, 0x1a, 0x0f, 0x20, 1, 0x28, 1, 0x4a, 9, 8, 1, 0x10, 1, 0x1a, 3, 0x0a, 1, 1));
   CHECK_EQ(o.device_id, 1);
   // The assignment's ids unpacked; device_ordinal -1 in ten bytes; an unknown field of each wire type.
-  CHECK_OK(PARSE(&o, 0x1a, 0x1d, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 0x20, 1, 0x28, 1, 0x4a, 8,
-                 8, 1, 0x10, 1, 0x1a, 2, 8, 2, 0x38, 1, 0x32, 0));
+  CHECK_OK(PARSE(&o, 0x1a, 0x1d, 8, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 0x20, 1, 0x28, 1, 0x4a,
+                 8, 8, 1, 0x10, 1, 0x1a, 2, 8, 2, 0x38, 1, 0x32, 0));
   CHECK_EQ(o.device_id, 2);
   CHECK_OK(PARSE(&o, 0x7d, 1, 2, 3, 4, 0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x1a, 4, 0x20, 1, 0x28, 1));
 }
@@ -44,9 +43,8 @@ static void test_what_would_change_results_is_refused(void) {
 }
 
 static void test_every_cut_is_survived(void) {
-  const char whole[] = {0x1a, 0x0f, 0x20, 1, 0x28, 1,    0x4a, 9,    8,    1,
-                        0x10, 1,    0x1a, 3, 0x0a, 1,    1,    0x3a, 7,    0x0a,
-                        5,    'x',  'l',  'a', '_', 'y'};
+  const char whole[] = {0x1a, 0x0f, 0x20, 1, 0x28, 1, 0x4a, 9, 8,   1,   0x10, 1,   0x1a,
+                        3,    0x0a, 1,    1, 0x3a, 7, 0x0a, 5, 'x', 'l', 'a',  '_', 'y'};
   vtpu_compile_options_t o;
   int accepted = 0;
   for (size_t size = 1; size < sizeof(whole); size++) {

@@ -70,7 +70,8 @@ static void run_task(vtpu_device_t* device, vtpu_task_t* task) {
   if (device->waiter_count > 0) pthread_cond_broadcast(&device->progress);
   vtpu_device_unlock(device);
   vtpu_event_set(task->done, status);
-  for (int i = 0; i < task->wait_count; i++) vtpu_event_release(task->waits[i]);
+  for (int i = 0; i < task->wait_count; i++)
+    vtpu_event_release(task->waits[i]);
   vtpu_event_release(task->done);
   task->release(task);
 }
@@ -158,7 +159,8 @@ void vtpu_block_unhold(vtpu_device_t* device, vtpu_block_t* block) {
 
 void vtpu_device_await_locked(vtpu_device_t* device, uint64_t ticket) {
   device->waiter_count++;
-  while (device->completed < ticket) pthread_cond_wait(&device->progress, &device->mutex);
+  while (device->completed < ticket)
+    pthread_cond_wait(&device->progress, &device->mutex);
   device->waiter_count--;
 }
 

@@ -32,7 +32,7 @@ struct vtpu_task {
   void (*release)(vtpu_task_t* task);
   vtpu_event_t** waits;  // references that the device drops
   int wait_count;
-  vtpu_event_t* done;    // a reference that the device drops
+  vtpu_event_t* done;  // a reference that the device drops
   // --- the device's
   vtpu_task_t* next;
   uint64_t ticket;
@@ -45,7 +45,7 @@ typedef struct vtpu_device_params {
   tpt_pool_t* serial;    // borrowed; a pool of one thread, for work that is too small to share
   int64_t inline_limit;  // nanoseconds of estimated work that may run on the submitting thread
   bool flush_subnormals;
-  void* owner;           // whatever the creator wants to find again
+  void* owner;  // whatever the creator wants to find again
 } vtpu_device_params_t;
 
 typedef struct vtpu_device {
@@ -55,9 +55,9 @@ typedef struct vtpu_device {
   uint64_t submitted, completed;  // tickets
   // --- buffers
   vtpu_slab_t buffers;
-  uint64_t buffer_count;          // alive
+  uint64_t buffer_count;  // alive
   uint64_t launch_count;
-  void** scratch;                 // pointer arrays of the launch at hand
+  void** scratch;  // pointer arrays of the launch at hand
   size_t scratch_capacity;
   // --- worker
   vtpu_task_t *first, *last;
@@ -65,7 +65,7 @@ typedef struct vtpu_device {
   bool is_started, is_closed, is_worker_asleep;
   int waiter_count;
   pthread_cond_t work, progress;
-  _Atomic uint64_t queued;        // mirrors `submitted` of queued tasks for the spinning worker
+  _Atomic uint64_t queued;  // mirrors `submitted` of queued tasks for the spinning worker
 } vtpu_device_t;
 
 TPT_MUST_USE tpt_status_t vtpu_device_create(const vtpu_device_params_t* params,
@@ -76,7 +76,9 @@ void vtpu_device_stop(vtpu_device_t* device);
 // Stops, then frees. Buffers must be gone. NULL is legal.
 void vtpu_device_release(vtpu_device_t* take_device);
 
-static inline void vtpu_device_lock(vtpu_device_t* device) { pthread_mutex_lock(&device->mutex); }
+static inline void vtpu_device_lock(vtpu_device_t* device) {
+  pthread_mutex_lock(&device->mutex);
+}
 static inline void vtpu_device_unlock(vtpu_device_t* device) {
   pthread_mutex_unlock(&device->mutex);
 }

@@ -1,10 +1,9 @@
 // Tests of the device's queue: order, errors of inputs, waiting, threads that submit at once.
-#include "vtpu/device.h"
-
 #include <time.h>
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "vtpu/device.h"
 
 typedef struct step {
   vtpu_task_t task;
@@ -81,7 +80,8 @@ static void test_tasks_run_in_order(void) {
   CHECK_EQ(bench.log_count, 1000);
   CHECK_EQ(bench.finished, 1000);
   int wrong = 0;
-  for (int i = 0; i < 1000; i++) wrong += bench.log[i] != i;
+  for (int i = 0; i < 1000; i++)
+    wrong += bench.log[i] != i;
   CHECK_EQ(wrong, 0);
   vtpu_device_lock(bench.device);
   CHECK(vtpu_device_is_idle(bench.device));
@@ -92,7 +92,8 @@ static void test_tasks_run_in_order(void) {
 
 static void test_release_runs_what_is_queued(void) {
   bench_t bench = {.device = open_device()};
-  for (int i = 0; i < 20; i++) vtpu_event_release(submit(&bench, i, 100000, TPT_OK, NULL));
+  for (int i = 0; i < 20; i++)
+    vtpu_event_release(submit(&bench, i, 100000, TPT_OK, NULL));
   vtpu_device_release(bench.device);
   CHECK_EQ(bench.log_count, 20);
 }
@@ -154,8 +155,10 @@ static void test_threads_submit_at_once(void) {
   static bench_t bench;
   bench.device = open_device();
   pthread_t threads[4];
-  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, submit_many, &bench);
-  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  for (int i = 0; i < 4; i++)
+    pthread_create(&threads[i], NULL, submit_many, &bench);
+  for (int i = 0; i < 4; i++)
+    pthread_join(threads[i], NULL);
   vtpu_device_drain(bench.device);
   CHECK_EQ(bench.log_count, 2000);
   vtpu_device_release(bench.device);

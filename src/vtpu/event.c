@@ -55,8 +55,7 @@ vtpu_event_t* vtpu_event_ready(void) {
 }
 
 vtpu_event_t* vtpu_event_retain(vtpu_event_t* event) {
-  if (event != &always_ready)
-    atomic_fetch_add_explicit(&event->ref_count, 1, memory_order_relaxed);
+  if (event != &always_ready) atomic_fetch_add_explicit(&event->ref_count, 1, memory_order_relaxed);
   return event;
 }
 
@@ -131,7 +130,8 @@ tpt_status_t vtpu_event_await(vtpu_event_t* event) {
   if (vtpu_event_get_state(event) == VTPU_EVENT_PENDING) {
     pthread_mutex_lock(&mutex);
     waiter_count++;
-    while (vtpu_event_get_state(event) == VTPU_EVENT_PENDING) pthread_cond_wait(&happened, &mutex);
+    while (vtpu_event_get_state(event) == VTPU_EVENT_PENDING)
+      pthread_cond_wait(&happened, &mutex);
     waiter_count--;
     pthread_mutex_unlock(&mutex);
   }

@@ -29,10 +29,9 @@ void vtpu_handle_give(void* handle) {
 }
 
 static const char* noun(vtpu_handle_kind_t kind) {
-  static const char* const nouns[] = {"client",     "topology",   "device",
-                                      "device description", "memory", "executable",
-                                      "loaded executable", "execute context", "transfer manager",
-                                      "tracking event"};
+  static const char* const nouns[] = {
+      "client",     "topology",          "device",          "device description", "memory",
+      "executable", "loaded executable", "execute context", "transfer manager",   "tracking event"};
   return nouns[kind - VTPU_HANDLE_CLIENT];
 }
 

@@ -1,8 +1,7 @@
 // Tests of handles.
-#include "vtpu/handle.h"
-
 #include "base/allocator.h"
 #include "base/check.h"
+#include "vtpu/handle.h"
 
 static void test_handles_are_zeroed_and_marked(void) {
   char* handle = vtpu_handle_take(VTPU_HANDLE_CLIENT);
@@ -12,7 +11,8 @@ static void test_handles_are_zeroed_and_marked(void) {
   char* again = vtpu_handle_take(VTPU_HANDLE_DEVICE);
   CHECK(again == handle);
   int wrong = 0;
-  for (size_t i = sizeof(uint32_t); i < VTPU_HANDLE_SIZE; i++) wrong += again[i] != 0;
+  for (size_t i = sizeof(uint32_t); i < VTPU_HANDLE_SIZE; i++)
+    wrong += again[i] != 0;
   CHECK_EQ(wrong, 0);
   vtpu_handle_give(again);
   vtpu_handle_give(NULL);

@@ -14,9 +14,9 @@
 
 enum {
   UNIT = VTPU_HBM_ALIGNMENT,
-  SMALL_UNITS = 32,           // blocks of 1..32 units have a list each
-  SMALL_KEPT = 512,           // free blocks that such a list keeps
-  CUT_BITS = 4,               // classes per power of two: 16
+  SMALL_UNITS = 32,  // blocks of 1..32 units have a list each
+  SMALL_KEPT = 512,  // free blocks that such a list keeps
+  CUT_BITS = 4,      // classes per power of two: 16
   CUTS = 1 << CUT_BITS,
   POWERS = 40,
 };
@@ -35,8 +35,8 @@ struct vtpu_hbm {
   vtpu_slab_t slab;
   vtpu_block_t* small[SMALL_UNITS + 1];
   uint32_t small_count[SMALL_UNITS + 1];
-  uint64_t powers;           // powers of two that have a non-empty list
-  uint32_t cuts[POWERS];     // per power: its non-empty lists
+  uint64_t powers;        // powers of two that have a non-empty list
+  uint32_t cuts[POWERS];  // per power: its non-empty lists
   vtpu_block_t* lists[POWERS][CUTS];
 };
 
@@ -101,7 +101,8 @@ static vtpu_block_t* list_find(vtpu_hbm_t* hbm, size_t size) {
   }
   c = class_of(size / UNIT);
   vtpu_block_t* block = c.power < POWERS ? hbm->lists[c.power][c.cut] : NULL;
-  while (block && block->size < size) block = block->older;
+  while (block && block->size < size)
+    block = block->older;
   return block;
 }
 

@@ -33,7 +33,7 @@ typedef struct vtpu_hbm_stats {  // bytes, after rounding
   size_t limit, in_use, peak, largest_free, largest_alloc;
   uint64_t alloc_count;  // ever made
   uint64_t live_count;
-  size_t reserved;       // address space behind it: less than `limit` if the system refused more
+  size_t reserved;  // address space behind it: less than `limit` if the system refused more
 } vtpu_hbm_stats_t;
 
 // Reserves address space for `size` bytes, or for as much as the system grants.

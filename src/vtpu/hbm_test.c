@@ -1,12 +1,11 @@
 // Tests of the HBM allocator: alignment, no overlap, merging, statistics, out of memory, speed of
 // reuse.
-#include "vtpu/hbm.h"
-
 #include <stdlib.h>
 #include <sys/resource.h>
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "vtpu/hbm.h"
 
 static const size_t mib = 1 << 20;
 
@@ -81,8 +80,10 @@ static void test_whole_memory_can_be_one_block(void) {
   vtpu_block_t *block = NULL, *small[3];
   const size_t size = 10 * mib + 192;  // of no size class's edge
   CHECK_OK(vtpu_hbm_create(size, &hbm));
-  for (int i = 0; i < 3; i++) CHECK_OK(vtpu_hbm_alloc(hbm, 64, &small[i]));
-  for (int i = 0; i < 3; i++) vtpu_hbm_free(hbm, small[i]);
+  for (int i = 0; i < 3; i++)
+    CHECK_OK(vtpu_hbm_alloc(hbm, 64, &small[i]));
+  for (int i = 0; i < 3; i++)
+    vtpu_hbm_free(hbm, small[i]);
   CHECK_OK(vtpu_hbm_alloc(hbm, size, &block));  // the small ones merge first
   CHECK_FAILS(vtpu_hbm_alloc(hbm, 1, &small[0]), TPT_RESOURCE_EXHAUSTED, "0 free of");
   vtpu_hbm_free(hbm, block);
@@ -200,7 +201,8 @@ static void test_split_without_memory_keeps_the_block_whole(void) {
   vtpu_hbm_t* hbm = NULL;
   vtpu_block_t* block = NULL;
   CHECK_OK(vtpu_hbm_create(mib, &hbm));
-  for (int i = 0; i < 63; i++) CHECK_OK(vtpu_hbm_alloc(hbm, 64, &block));
+  for (int i = 0; i < 63; i++)
+    CHECK_OK(vtpu_hbm_alloc(hbm, 64, &block));
   tpt_allocator_fail_after(1);  // the slab's second chunk
   CHECK_OK(vtpu_hbm_alloc(hbm, 64, &block));
   tpt_allocator_fail_after(0);

@@ -14,8 +14,8 @@ typedef struct survey {
   vtpu_event_t* failed;  // the event of an argument that failed; borrowed
   int pending_count;
   int donated_count;
-  void** in;             // per argument: its memory
-  void** out;            // per result
+  void** in;   // per argument: its memory
+  void** out;  // per result
 } survey_t;
 
 // --- arguments ------------------------------------------------------------------------------------------
@@ -65,8 +65,8 @@ static tpt_status_t survey_argument(const vtpu_launch_t* launch, size_t i, surve
              buffer->device->params.id, launch->device->params.id);
   TPT_TRY_NOTE(vtpu_buffer_check_alive(buffer), "argument %zu", i);
   if (!type_matches(launch->code->params[i], &buffer->type)) return type_mismatch(launch, i);
-  bool is_donated = launch->code->param_aliases[i] >= 0 &&
-                    (launch->keep_count == 0 || !is_kept(launch, i));
+  bool is_donated =
+      launch->code->param_aliases[i] >= 0 && (launch->keep_count == 0 || !is_kept(launch, i));
   TPT_TRY(mark_use(buffer, launch->device->launch_count, is_donated, i));
   survey->donated_count += is_donated;
   if (buffer->ready) {
@@ -85,7 +85,8 @@ static tpt_status_t survey_arguments(const vtpu_launch_t* launch, survey_t* surv
   if (!survey->in) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a launch");
   survey->out = survey->in + launch->arg_count;
   launch->device->launch_count++;
-  for (size_t i = 0; i < launch->arg_count; i++) TPT_TRY(survey_argument(launch, i, survey));
+  for (size_t i = 0; i < launch->arg_count; i++)
+    TPT_TRY(survey_argument(launch, i, survey));
   return NULL;
 }
 
@@ -199,7 +200,8 @@ static tpt_status_t run_launch(vtpu_task_t* task) {
 
 static void finish_launch(vtpu_task_t* task, tpt_status_t status) {
   launch_task_t* t = (launch_task_t*)task;
-  for (int i = 0; i < t->donated_count; i++) vtpu_buffer_end_donation(t->donated[i], !status);
+  for (int i = 0; i < t->donated_count; i++)
+    vtpu_buffer_end_donation(t->donated[i], !status);
 }
 
 static void release_launch(vtpu_task_t* task) {

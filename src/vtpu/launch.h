@@ -10,7 +10,7 @@ typedef struct vtpu_launch {
   vtpu_code_t* code;
   vtpu_buffer_t* const* args;
   size_t arg_count;
-  const int64_t* keep;      // arguments that are not donated even where the program would
+  const int64_t* keep;  // arguments that are not donated even where the program would
   size_t keep_count;
   vtpu_buffer_t** results;  // receives code->result_count buffers
   vtpu_event_t** out_done;  // (optional) receives a reference

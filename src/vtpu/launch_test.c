@@ -1,8 +1,7 @@
 // Tests of launches: inline and queued, poison, donation committed, handed back and refused, memory,
 // checks of arguments, threads and devices at once.
-#include "vtpu/launch.h"
-
 #include "base/check.h"
+#include "vtpu/launch.h"
 #include "vtpu/plugin_probe.h"
 #include "vtpu/transfer.h"
 
@@ -84,7 +83,8 @@ static tpt_status_t read_floats(vtpu_buffer_t* buffer, float* out) {
 static void check_floats(vtpu_buffer_t* buffer, float first, float step) {
   float got[4] = {0};
   if (!CHECK_OK(read_floats(buffer, got))) return;
-  for (int i = 0; i < 4; i++) CHECK_EQ(got[i], first + (float)i * step);
+  for (int i = 0; i < 4; i++)
+    CHECK_EQ(got[i], first + (float)i * step);
 }
 
 static tpt_status_t run(bench_t* b, vtpu_code_t* code, vtpu_buffer_t* x, vtpu_buffer_t* y,
@@ -195,11 +195,13 @@ static void test_chains_of_donations_stay_in_place_while_handles_live(void) {
   CHECK_OK(vtpu_event_create(&gate));
   vtpu_buffer_t *y = floats(&b, 1), *chain[20] = {gated(&b, gate)};
   char* memory = chain[0]->block->data;
-  for (int i = 1; i < 20; i++) CHECK_OK(run(&b, b.bump, chain[i - 1], y, &chain[i]));
+  for (int i = 1; i < 20; i++)
+    CHECK_OK(run(&b, b.bump, chain[i - 1], y, &chain[i]));
   CHECK(chain[19]->block->data == memory);
   vtpu_event_set(gate, NULL);
   check_floats(chain[19], 19, 20);
-  for (int i = 0; i < 20; i++) vtpu_buffer_destroy(chain[i]);
+  for (int i = 0; i < 20; i++)
+    vtpu_buffer_destroy(chain[i]);
   vtpu_buffer_destroy(y);
   vtpu_event_release(gate);
   close_bench(&b);
@@ -394,7 +396,8 @@ static void* run_many(void* arg) {
     }
     float got[4] = {0};
     CHECK_OK(read_floats(sum, got));
-    for (int k = 0; k < 4; k++) r->wrong += got[k] != (float)(i + k + 10 * (k + 1));
+    for (int k = 0; k < 4; k++)
+      r->wrong += got[k] != (float)(i + k + 10 * (k + 1));
     vtpu_buffer_destroy(sum);
   }
   return NULL;

@@ -21,8 +21,12 @@
 #include "pjrt/pjrt_slots.def"
 #undef SLOT
 
-static inline PJRT_Error* vtpu_error(tpt_status_t take_status) { return (PJRT_Error*)take_status; }
-static inline tpt_status_t vtpu_status(const PJRT_Error* error) { return (tpt_status_t)error; }
+static inline PJRT_Error* vtpu_error(tpt_status_t take_status) {
+  return (PJRT_Error*)take_status;
+}
+static inline tpt_status_t vtpu_status(const PJRT_Error* error) {
+  return (tpt_status_t)error;
+}
 
 // True if the caller's struct reaches past `field`.
 #define VTPU_HAS(args, type, field) ((args)->struct_size >= PJRT_ABI_END(type, field))
@@ -50,7 +54,7 @@ struct PJRT_TopologyDescription {
   PJRT_DeviceDescription** list;
   PJRT_NamedValue* attributes;  // one
   char* platform_version;
-  bool is_of_client;            // must not be destroyed by hand
+  bool is_of_client;  // must not be destroyed by hand
 };
 // `take` nothing; the slice is copied.
 TPT_MUST_USE tpt_status_t vtpu_topology_create(const vtpu_slice_t* slice,
@@ -78,7 +82,7 @@ struct PJRT_Device {
 };
 
 struct vtpu_client {
-  _Atomic bool is_closed;   // its handle is gone; the last object frees it
+  _Atomic bool is_closed;        // its handle is gone; the last object frees it
   _Atomic int64_t object_count;  // executables and transfer managers
   int device_count;
   PJRT_TopologyDescription* topology;
@@ -125,13 +129,13 @@ typedef struct vtpu_image {
   _Atomic uint32_t ref_count;
   vtpu_code_t* code;
   vtpu_compile_options_t options;
-  char* options_data;       // the blob as it came
+  char* options_data;  // the blob as it came
   size_t options_size;
   // --- tables that queries lend, made with the image
   PJRT_Buffer_Type* result_dtypes;
-  int64_t* result_dims;     // all results' dimensions, one after the other
+  int64_t* result_dims;  // all results' dimensions, one after the other
   size_t* result_ranks;
-  const char** kinds;       // max(params, results) times "device"
+  const char** kinds;  // max(params, results) times "device"
   size_t* kind_sizes;
   PJRT_NamedValue costs[3];
   char fingerprint[33];
@@ -149,9 +153,8 @@ TPT_MUST_USE tpt_status_t vtpu_image_fingerprint(vtpu_image_t* image, const char
 vtpu_image_t* vtpu_image_retain(vtpu_image_t* image);
 void vtpu_image_release(vtpu_image_t* take_image);
 // Reads a PJRT_Program of format "mlir" in text form. UNIMPLEMENTED for bytecode and other formats.
-TPT_MUST_USE tpt_status_t vtpu_program_compile_abi(const PJRT_Program* program,
-                                                   const char* options, size_t options_size,
-                                                   vtpu_image_t** out_image);
+TPT_MUST_USE tpt_status_t vtpu_program_compile_abi(const PJRT_Program* program, const char* options,
+                                                   size_t options_size, vtpu_image_t** out_image);
 
 struct PJRT_Executable {
   vtpu_handle_t handle;
@@ -171,11 +174,15 @@ TPT_MUST_USE tpt_status_t vtpu_loaded_create(vtpu_client_t* client, vtpu_image_t
                                              PJRT_LoadedExecutable** out_executable);
 
 // --- buffers and events -----------------------------------------------------------------------------
-static inline vtpu_buffer_t* vtpu_buffer_of(PJRT_Buffer* buffer) { return (vtpu_buffer_t*)buffer; }
+static inline vtpu_buffer_t* vtpu_buffer_of(PJRT_Buffer* buffer) {
+  return (vtpu_buffer_t*)buffer;
+}
 static inline PJRT_Buffer* vtpu_buffer_handle(vtpu_buffer_t* buffer) {
   return (PJRT_Buffer*)buffer;
 }
-static inline vtpu_event_t* vtpu_event_of(PJRT_Event* event) { return (vtpu_event_t*)event; }
+static inline vtpu_event_t* vtpu_event_of(PJRT_Event* event) {
+  return (vtpu_event_t*)event;
+}
 // UNIMPLEMENTED unless the layout (NULL is legal) is dense and row-major.
 TPT_MUST_USE tpt_status_t vtpu_layout_check(const tpt_type_t* type,
                                             const PJRT_Buffer_MemoryLayout* layout);

@@ -29,7 +29,8 @@ static double measure(bench_t* b, step_t step) {
   double best = 1e30;
   for (int r = 0; r < ROUNDS; r++) {
     double start = now();
-    for (int i = 0; i < CALLS; i++) step(b);
+    for (int i = 0; i < CALLS; i++)
+      step(b);
     double each = (now() - start) / CALLS;
     if (each < best) best = each;
   }

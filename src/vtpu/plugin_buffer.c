@@ -56,8 +56,8 @@ tpt_status_t vtpu_slot_Buffer_UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_
   return NULL;
 }
 
-tpt_status_t vtpu_slot_Buffer_DynamicDimensionIndices(
-    PJRT_Buffer_DynamicDimensionIndices_Args* args) {
+tpt_status_t
+vtpu_slot_Buffer_DynamicDimensionIndices(PJRT_Buffer_DynamicDimensionIndices_Args* args) {
   static const size_t none[1] = {0};
   TPT_TRY(check(args->buffer));
   args->dynamic_dim_indices = none;
@@ -148,8 +148,8 @@ tpt_status_t vtpu_slot_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
 
 // --- making without data ------------------------------------------------------------------------------------
 
-tpt_status_t vtpu_slot_Client_CreateUninitializedBuffer(
-    PJRT_Client_CreateUninitializedBuffer_Args* args) {
+tpt_status_t
+vtpu_slot_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args* args) {
   tpt_type_t type;
   vtpu_device_t* device = NULL;
   vtpu_buffer_t* buffer = NULL;

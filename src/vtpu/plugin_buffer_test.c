@@ -23,7 +23,8 @@ static void test_queries(void) {
   ARGS(Buffer_GetMemoryLayout, layout, .buffer = buffer);
   PASSES(Buffer_GetMemoryLayout, layout);
   CHECK_EQ(layout.layout.tiled.minor_to_major_size, 3);
-  for (int i = 0; i < 3; i++) CHECK_EQ(layout.layout.tiled.minor_to_major[i], 2 - i);
+  for (int i = 0; i < 3; i++)
+    CHECK_EQ(layout.layout.tiled.minor_to_major[i], 2 - i);
   ARGS(Buffer_OnDeviceSizeInBytes, size, .buffer = buffer);
   PASSES(Buffer_OnDeviceSizeInBytes, size);
   CHECK_EQ(size.on_device_size_in_bytes, 12);
@@ -94,9 +95,9 @@ static void test_pointers_and_external_references(void) {
 static void test_error_buffers(void) {
   PJRT_Client* client = probe_client(1, 0);
   const int64_t dims[] = {4};
-  ARGS(Client_CreateErrorBuffer, create, .client = client,
-       .error_code = PJRT_Error_Code_DATA_LOSS, .error_message = "lost it", .error_message_size = 7,
-       .shape_dims = dims, .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_F32);
+  ARGS(Client_CreateErrorBuffer, create, .client = client, .error_code = PJRT_Error_Code_DATA_LOSS,
+       .error_message = "lost it", .error_message_size = 7, .shape_dims = dims, .shape_num_dims = 1,
+       .shape_element_type = PJRT_Buffer_Type_F32);
   PASSES(Client_CreateErrorBuffer, create);
   float got[4];
   CHECK_FAILS(probe_read(create.buffer, got, sizeof(got)), TPT_DATA_LOSS, "lost it");
@@ -125,7 +126,8 @@ static void test_uninitialized_buffers_are_checked(void) {
        .shape_num_dims = 1, .shape_element_type = PJRT_Buffer_Type_F32);
   REFUSES(Client_CreateUninitializedBuffer, create, TPT_INVALID_ARGUMENT, "size -4");
   create.shape_dims = wide;
-  REFUSES(Client_CreateUninitializedBuffer, create, TPT_RESOURCE_EXHAUSTED, "out of HBM: 4294967296");
+  REFUSES(Client_CreateUninitializedBuffer, create, TPT_RESOURCE_EXHAUSTED,
+          "out of HBM: 4294967296");
   create.shape_element_type = PJRT_Buffer_Type_S4;
   REFUSES(Client_CreateUninitializedBuffer, create, TPT_UNIMPLEMENTED, "element type 21");
   probe_close(client);

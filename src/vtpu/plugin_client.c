@@ -119,7 +119,8 @@ static tpt_status_t fill_client(vtpu_client_t* client, const vtpu_client_options
   client->topology->is_of_client = true;
   TPT_TRY(tpt_pool_create((int)options->threads, &client->pool));
   TPT_TRY(tpt_pool_create(1, &client->serial));
-  for (int i = 0; i < client->device_count; i++) TPT_TRY(create_device(client, i, options));
+  for (int i = 0; i < client->device_count; i++)
+    TPT_TRY(create_device(client, i, options));
   return NULL;
 }
 
@@ -147,7 +148,8 @@ tpt_status_t vtpu_slot_Client_Destroy(PJRT_Client_Destroy_Args* args) {
   if (!args->client) return NULL;
   TPT_TRY(vtpu_client_check(args->client));
   vtpu_client_t* client = args->client->client;
-  for (int i = 0; i < client->device_count; i++) client->devices[i].handle.mark = VTPU_HANDLE_DEAD;
+  for (int i = 0; i < client->device_count; i++)
+    client->devices[i].handle.mark = VTPU_HANDLE_DEAD;
   atomic_store_explicit(&client->is_closed, true, memory_order_release);
   vtpu_handle_give(args->client);
   vtpu_client_reap(client);
@@ -205,8 +207,8 @@ tpt_status_t vtpu_slot_Client_LookupDevice(PJRT_Client_LookupDevice_Args* args) 
   return lookup(args->client, args->id, &args->device);
 }
 
-tpt_status_t vtpu_slot_Client_LookupAddressableDevice(
-    PJRT_Client_LookupAddressableDevice_Args* args) {
+tpt_status_t
+vtpu_slot_Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args* args) {
   return lookup(args->client, args->local_hardware_id, &args->addressable_device);
 }
 
@@ -224,8 +226,8 @@ tpt_status_t vtpu_slot_Client_TopologyDescription(PJRT_Client_TopologyDescriptio
 }
 
 // Replicas run over the devices in order; partitions of a replica stand together.
-tpt_status_t vtpu_slot_Client_DefaultDeviceAssignment(
-    PJRT_Client_DefaultDeviceAssignment_Args* args) {
+tpt_status_t
+vtpu_slot_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args* args) {
   TPT_TRY(vtpu_client_check(args->client));
   TPT_TRY(vtpu_need(args->default_assignment, "default_assignment"));
   int64_t replicas = args->num_replicas, partitions = args->num_partitions;
@@ -235,7 +237,8 @@ tpt_status_t vtpu_slot_Client_DefaultDeviceAssignment(
   if (args->default_assignment_size < (size_t)(replicas * partitions))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "default_assignment has room for %zu devices, %lld are needed",
              args->default_assignment_size, (long long)(replicas * partitions));
-  for (int64_t i = 0; i < replicas * partitions; i++) args->default_assignment[i] = (int)i;
+  for (int64_t i = 0; i < replicas * partitions; i++)
+    args->default_assignment[i] = (int)i;
   return NULL;
 }
 

@@ -14,7 +14,8 @@ static void test_lists_agree(void) {
   for (int i = 0; i < 3; i++) {
     ARGS(Client_LookupAddressableDevice, lookup, .client = client, .local_hardware_id = i);
     PASSES(Client_LookupAddressableDevice, lookup);
-    CHECK(all.devices[i] == near.addressable_devices[i] && lookup.addressable_device == all.devices[i]);
+    CHECK(all.devices[i] == near.addressable_devices[i] &&
+          lookup.addressable_device == all.devices[i]);
     CHECK(probe_device(client, i) == all.devices[i]);
     ARGS(Device_DefaultMemory, memory, .device = all.devices[i]);
     PASSES(Device_DefaultMemory, memory);
@@ -45,7 +46,8 @@ static void test_default_assignment(void) {
   ARGS(Client_DefaultDeviceAssignment, query, .client = client, .num_replicas = 2,
        .num_partitions = 2, .default_assignment_size = 4, .default_assignment = ids);
   PASSES(Client_DefaultDeviceAssignment, query);
-  for (int i = 0; i < 4; i++) CHECK_EQ(ids[i], i);
+  for (int i = 0; i < 4; i++)
+    CHECK_EQ(ids[i], i);
   query.default_assignment_size = 3;
   REFUSES(Client_DefaultDeviceAssignment, query, TPT_INVALID_ARGUMENT, "room for 3");
   query.num_replicas = 3;
@@ -102,8 +104,8 @@ static void test_places_of_another_client_are_refused(void) {
   PJRT_Client *a = probe_client(1, 0), *b = probe_client(1, 0);
   const float data[4] = {0};
   const int64_t four = 4;
-  ARGS(Client_BufferFromHostBuffer, upload, .client = a, .data = data,
-       .type = PJRT_Buffer_Type_F32, .dims = &four, .num_dims = 1, .device = probe_device(b, 0));
+  ARGS(Client_BufferFromHostBuffer, upload, .client = a, .data = data, .type = PJRT_Buffer_Type_F32,
+       .dims = &four, .num_dims = 1, .device = probe_device(b, 0));
   REFUSES(Client_BufferFromHostBuffer, upload, TPT_INVALID_ARGUMENT, "another client");
   PJRT_Buffer *x = probe_floats(b, 1, 2, 3, 4), *sum = NULL, *args[] = {x, x};
   PJRT_LoadedExecutable* add = probe_compile(a, probe_add);

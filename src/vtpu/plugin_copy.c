@@ -35,7 +35,8 @@ static tpt_status_t read_layout(const tpt_type_t* type, const PJRT_Buffer_Memory
       (type->rank > 0 && !layout->strides.byte_strides))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "layout: %zu byte strides for an array of %d dimensions",
              layout->strides.num_byte_strides, type->rank);
-  for (int i = 0; i < type->rank; i++) out_strides[i] = layout->strides.byte_strides[i];
+  for (int i = 0; i < type->rank; i++)
+    out_strides[i] = layout->strides.byte_strides[i];
   return NULL;
 }
 

@@ -5,7 +5,8 @@ static void test_every_dtype_and_semantics_round_trips(void) {
   PJRT_Client* client = probe_client(1, 0);
   const int64_t dims[] = {3, 2};
   unsigned char data[96], got[96];
-  for (int i = 0; i < 96; i++) data[i] = (unsigned char)(i * 7);
+  for (int i = 0; i < 96; i++)
+    data[i] = (unsigned char)(i * 7);
   for (int dtype = 1; dtype < TPT_DTYPE_COUNT; dtype++) {
     for (int semantics = 0; semantics < 4; semantics++) {
       size_t size = 6 * tpt_dtype_size((tpt_dtype_t)dtype);

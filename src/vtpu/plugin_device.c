@@ -84,8 +84,8 @@ tpt_status_t vtpu_slot_Device_GetAttributes(PJRT_Device_GetAttributes_Args* args
 }
 
 // A mark in a client's trace; vtpu keeps no trace of its own.
-tpt_status_t vtpu_slot_Device_CreateAsyncTrackingEvent(
-    PJRT_Device_CreateAsyncTrackingEvent_Args* args) {
+tpt_status_t
+vtpu_slot_Device_CreateAsyncTrackingEvent(PJRT_Device_CreateAsyncTrackingEvent_Args* args) {
   TPT_TRY(check_device(args->device));
   args->event = vtpu_handle_take(VTPU_HANDLE_TRACKING);
   if (!args->event) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a tracking event");

@@ -25,8 +25,8 @@ tpt_status_t vtpu_slot_Compile(PJRT_Compile_Args* args) {
   args->executable = NULL;
   TPT_TRY(vtpu_handle_check(args->topology, VTPU_HANDLE_TOPOLOGY));
   if (args->client) TPT_TRY(vtpu_client_check(args->client));
-  TPT_TRY(vtpu_program_compile_abi(args->program, args->compile_options,
-                                   args->compile_options_size, &image));
+  TPT_TRY(vtpu_program_compile_abi(args->program, args->compile_options, args->compile_options_size,
+                                   &image));
   return vtpu_executable_create(image, &args->executable);
 }
 
@@ -87,8 +87,8 @@ tpt_status_t vtpu_slot_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemory
   return NULL;
 }
 
-tpt_status_t vtpu_slot_Executable_ParameterMemoryKinds(
-    PJRT_Executable_ParameterMemoryKinds_Args* args) {
+tpt_status_t
+vtpu_slot_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args* args) {
   TPT_TRY(check(args->executable));
   args->num_parameters = (size_t)args->executable->image->code->param_count;
   args->memory_kinds = args->executable->image->kinds;
@@ -96,8 +96,8 @@ tpt_status_t vtpu_slot_Executable_ParameterMemoryKinds(
   return NULL;
 }
 
-tpt_status_t vtpu_slot_Executable_OutputElementTypes(
-    PJRT_Executable_OutputElementTypes_Args* args) {
+tpt_status_t
+vtpu_slot_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args* args) {
   TPT_TRY(check(args->executable));
   args->output_types = args->executable->image->result_dtypes;
   args->num_output_types = (size_t)args->executable->image->code->result_count;
@@ -169,8 +169,8 @@ tpt_status_t vtpu_slot_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args* 
   return NULL;
 }
 
-tpt_status_t vtpu_slot_Executable_GetCompiledMemoryStats(
-    PJRT_Executable_GetCompiledMemoryStats_Args* args) {
+tpt_status_t
+vtpu_slot_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args* args) {
   typedef PJRT_Executable_GetCompiledMemoryStats_Args stats_args_t;
   TPT_TRY(check(args->executable));
   const vtpu_code_t* code = args->executable->image->code;

@@ -52,7 +52,8 @@ static tpt_status_t fill_tables(vtpu_image_t* image) {
   const vtpu_code_t* code = image->code;
   size_t results = (size_t)code->result_count, params = (size_t)code->param_count, dims = 0;
   size_t kinds = results > params ? results : params;
-  for (size_t i = 0; i < results; i++) dims += (size_t)code->results[i]->rank;
+  for (size_t i = 0; i < results; i++)
+    dims += (size_t)code->results[i]->rank;
   image->result_dtypes = tpt_calloc(results + 1, sizeof(*image->result_dtypes));
   image->result_dims = tpt_calloc(dims + 1, sizeof(*image->result_dims));
   image->result_ranks = tpt_calloc(results + 1, sizeof(*image->result_ranks));
@@ -66,7 +67,8 @@ static tpt_status_t fill_tables(vtpu_image_t* image) {
     const tpt_type_t* type = code->results[i];
     image->result_dtypes[i] = (PJRT_Buffer_Type)type->dtype;
     image->result_ranks[i] = (size_t)type->rank;
-    for (int d = 0; d < type->rank; d++) *next++ = type->dims[d];
+    for (int d = 0; d < type->rank; d++)
+      *next++ = type->dims[d];
   }
   for (size_t i = 0; i < kinds; i++) {
     image->kinds[i] = "device";
@@ -171,8 +173,8 @@ tpt_status_t vtpu_image_deserialize(const char* data, size_t size, vtpu_image_t*
       head.checksum != checksum(&head, data + sizeof(head)))
     TPT_FAIL(TPT_DATA_LOSS, "the serialized executable is damaged; compile again");
   const char* options = data + sizeof(head);
-  return vtpu_image_compile(options + head.options_size, head.text_size, options,
-                            head.options_size, out_image);
+  return vtpu_image_compile(options + head.options_size, head.text_size, options, head.options_size,
+                            out_image);
 }
 
 tpt_status_t vtpu_image_fingerprint(vtpu_image_t* image, const char** out_text) {

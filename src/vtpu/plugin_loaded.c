@@ -42,8 +42,8 @@ tpt_status_t vtpu_slot_Client_Compile(PJRT_Client_Compile_Args* args) {
   vtpu_image_t* image = NULL;
   args->executable = NULL;
   TPT_TRY(vtpu_client_check(args->client));
-  TPT_TRY(vtpu_program_compile_abi(args->program, args->compile_options,
-                                   args->compile_options_size, &image));
+  TPT_TRY(vtpu_program_compile_abi(args->program, args->compile_options, args->compile_options_size,
+                                   &image));
   return vtpu_loaded_create(args->client->client, image, &args->executable);
 }
 
@@ -65,8 +65,8 @@ static tpt_status_t override_options(vtpu_image_t** inout_image, const char* opt
   return status;
 }
 
-tpt_status_t vtpu_slot_Executable_DeserializeAndLoad(
-    PJRT_Executable_DeserializeAndLoad_Args* args) {
+tpt_status_t
+vtpu_slot_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args* args) {
   typedef PJRT_Executable_DeserializeAndLoad_Args load_args_t;
   vtpu_image_t* image = NULL;
   args->loaded_executable = NULL;
@@ -95,16 +95,16 @@ tpt_status_t vtpu_slot_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Ar
 
 // --- queries ------------------------------------------------------------------------------------------
 
-tpt_status_t vtpu_slot_LoadedExecutable_GetExecutable(
-    PJRT_LoadedExecutable_GetExecutable_Args* args) {
+tpt_status_t
+vtpu_slot_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args* args) {
   args->executable = NULL;
   TPT_TRY(check(args->loaded_executable));
   return vtpu_executable_create(vtpu_image_retain(args->loaded_executable->image),
                                 &args->executable);
 }
 
-tpt_status_t vtpu_slot_LoadedExecutable_AddressableDevices(
-    PJRT_LoadedExecutable_AddressableDevices_Args* args) {
+tpt_status_t
+vtpu_slot_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args* args) {
   TPT_TRY(check(args->executable));
   args->addressable_devices = args->executable->device->devices;
   args->num_addressable_devices = 1;

@@ -50,8 +50,8 @@ static void test_portable_executables_run_anywhere(void) {
 }
 
 static void test_pinned_executables_run_where_they_were_compiled_for(void) {
-  static const char pinned[] = {0x1a, 15, 0x20, 1, 0x28, 1,    0x4a, 9, 8,
-                                1,    16, 1,    26, 3,   0x0a, 1,    1};
+  static const char pinned[] = {0x1a, 15, 0x20, 1,  0x28, 1,    0x4a, 9, 8,
+                                1,    16, 1,    26, 3,    0x0a, 1,    1};
   PJRT_Client* client = probe_client(2, 0);
   PJRT_Program program = probe_program(probe_add);
   ARGS(Client_Compile, compile, .client = client, .program = &program, .compile_options = pinned,
@@ -82,7 +82,8 @@ static void test_pinned_executables_run_where_they_were_compiled_for(void) {
   REFUSES(LoadedExecutable_Execute, execute, TPT_INVALID_ARGUMENT, "compiled for device 1");
   probe_destroy(x);
   probe_destroy_loaded(add);
-  compile.compile_options = (const char[]){0x1a, 15, 0x20, 1, 0x28, 1, 0x4a, 9, 8, 1, 16, 1, 26, 3, 10, 1, 5};
+  compile.compile_options =
+      (const char[]){0x1a, 15, 0x20, 1, 0x28, 1, 0x4a, 9, 8, 1, 16, 1, 26, 3, 10, 1, 5};
   REFUSES(Client_Compile, compile, TPT_INVALID_ARGUMENT, "assign device 5");
   probe_close(client);
 }
@@ -192,8 +193,8 @@ static void test_serialized_executables_load(void) {
   CHECK_OK(probe_execute(load.loaded_executable, args, 2, &sum));
   probe_check_floats(sum, 2, 4, 6, 8);
   probe_destroy_loaded(load.loaded_executable);
-  static const char pinned[] = {0x1a, 15, 0x20, 1, 0x28, 1,    0x4a, 9, 8,
-                                1,    16, 1,    26, 3,   0x0a, 1,    1};
+  static const char pinned[] = {0x1a, 15, 0x20, 1,  0x28, 1,    0x4a, 9, 8,
+                                1,    16, 1,    26, 3,    0x0a, 1,    1};
   load.overridden_serialized_compile_options = pinned;
   load.overridden_serialized_compile_options_size = sizeof(pinned);
   PASSES(Executable_DeserializeAndLoad, load);

@@ -48,33 +48,43 @@ static tpt_status_t bad_value(const option_t* option) {
 
 static bool read_number(const PJRT_NamedValue* value, double* out_real, int64_t* out_int) {
   switch (value->type) {
-    case PJRT_NamedValue_kInt64:
-      *out_int = value->int64_value;
-      *out_real = (double)value->int64_value;
-      return true;
-    case PJRT_NamedValue_kBool:
-      *out_int = value->bool_value;
-      *out_real = value->bool_value;
-      return true;
-    case PJRT_NamedValue_kFloat:
-      *out_real = (double)value->float_value;
-      *out_int = fabs(*out_real) < 9e15 ? (int64_t)*out_real : 0;
-      return *out_real == (double)*out_int || fabs(*out_real) < 1;
-    default: return false;
+  case PJRT_NamedValue_kInt64:
+    *out_int = value->int64_value;
+    *out_real = (double)value->int64_value;
+    return true;
+  case PJRT_NamedValue_kBool:
+    *out_int = value->bool_value;
+    *out_real = value->bool_value;
+    return true;
+  case PJRT_NamedValue_kFloat:
+    *out_real = (double)value->float_value;
+    *out_int = fabs(*out_real) < 9e15 ? (int64_t)*out_real : 0;
+    return *out_real == (double)*out_int || fabs(*out_real) < 1;
+  default:
+    return false;
   }
 }
 
 static bool store_int(option_id_t id, int64_t number, vtpu_client_options_t* out) {
   switch (id) {
-    case OPTION_devices:
-    case OPTION_cpu_device_count: out->devices = number; return number >= 1 && number <= 1024;
-    case OPTION_hbm: out->hbm = number; return number >= 0;
-    case OPTION_threads: out->threads = number; return number >= 0 && number <= 1024;
-    case OPTION_flush_subnormals:
-      out->flush_subnormals = number != 0;
-      return number == 0 || number == 1;
-    case OPTION_inline_limit: out->inline_limit = number; return number >= -1;
-    default: return false;
+  case OPTION_devices:
+  case OPTION_cpu_device_count:
+    out->devices = number;
+    return number >= 1 && number <= 1024;
+  case OPTION_hbm:
+    out->hbm = number;
+    return number >= 0;
+  case OPTION_threads:
+    out->threads = number;
+    return number >= 0 && number <= 1024;
+  case OPTION_flush_subnormals:
+    out->flush_subnormals = number != 0;
+    return number == 0 || number == 1;
+  case OPTION_inline_limit:
+    out->inline_limit = number;
+    return number >= -1;
+  default:
+    return false;
   }
 }
 
@@ -86,16 +96,17 @@ static tpt_status_t store(const PJRT_NamedValue* value, vtpu_client_options_t* o
   bool is_text = value->type == PJRT_NamedValue_kString && value->string_value;
   bool is_number = read_number(value, &real, &number);
   switch (option->kind) {
-    case KIND_IGNORED: return NULL;
-    case KIND_TEXT:
-      if (!is_text) return bad_value(option);
-      return vtpu_chip_find(value->string_value, value->value_size, &out->chip);
-    case KIND_REAL:
-      out->memory_fraction = real;
-      return is_number && real > 0 && real <= 1 ? NULL : bad_value(option);
-    case KIND_INT:
-      if (!is_number || real != (double)number) return bad_value(option);
-      return store_int((option_id_t)(option - options), number, out) ? NULL : bad_value(option);
+  case KIND_IGNORED:
+    return NULL;
+  case KIND_TEXT:
+    if (!is_text) return bad_value(option);
+    return vtpu_chip_find(value->string_value, value->value_size, &out->chip);
+  case KIND_REAL:
+    out->memory_fraction = real;
+    return is_number && real > 0 && real <= 1 ? NULL : bad_value(option);
+  case KIND_INT:
+    if (!is_number || real != (double)number) return bad_value(option);
+    return store_int((option_id_t)(option - options), number, out) ? NULL : bad_value(option);
   }
   return NULL;
 }
@@ -105,7 +116,8 @@ tpt_status_t vtpu_client_options_parse(const PJRT_NamedValue* values, size_t cou
   *out = (vtpu_client_options_t){.devices = 1, .inline_limit = 20000, .memory_fraction = 1};
   TPT_TRY(vtpu_chip_find("v5e", 3, &out->chip));
   if (count > 0) TPT_TRY(vtpu_need(values, "create_options"));
-  for (size_t i = 0; i < count; i++) TPT_TRY(store(&values[i], out));
+  for (size_t i = 0; i < count; i++)
+    TPT_TRY(store(&values[i], out));
   if (out->hbm == 0) out->hbm = out->chip->hbm_size;
   out->hbm = (int64_t)((double)out->hbm * out->memory_fraction);
   if (out->threads == 0) out->threads = tpt_thread_cores();

@@ -26,10 +26,14 @@ static void test_every_option_is_heard(void) {
   flush.type = PJRT_NamedValue_kBool;
   flush.bool_value = true;
   const PJRT_NamedValue values[] = {
-      probe_text("chip", "v6e"),        probe_int("devices", 3),
-      probe_int("hbm", 1 << 30),        probe_int("threads", 5),
-      flush,                            probe_int("inline_limit", -1),
-      fraction,                         probe_int("premapped_buffer_size", 7),
+      probe_text("chip", "v6e"),
+      probe_int("devices", 3),
+      probe_int("hbm", 1 << 30),
+      probe_int("threads", 5),
+      flush,
+      probe_int("inline_limit", -1),
+      fraction,
+      probe_int("premapped_buffer_size", 7),
       probe_text("ml_framework_name", "x"),
   };
   CHECK_OK(parse(values, 9, &o));

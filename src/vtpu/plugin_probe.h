@@ -13,9 +13,9 @@ const PJRT_Api* GetPjrtApi(void);
 #define ARGS(name, variable, ...)                                                                  \
   PJRT_##name##_Args variable = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE, __VA_ARGS__}
 // The entry's answer as a status.
-#define CALL(name, variable) vtpu_status(GetPjrtApi()->PJRT_##name(&(variable)))
-#define PASSES(name, variable)               CHECK_OK(CALL(name, variable))
-#define REFUSES(name, variable, code, text)  CHECK_FAILS(CALL(name, variable), code, text)
+#define CALL(name, variable)                vtpu_status(GetPjrtApi()->PJRT_##name(&(variable)))
+#define PASSES(name, variable)              CHECK_OK(CALL(name, variable))
+#define REFUSES(name, variable, code, text) CHECK_FAILS(CALL(name, variable), code, text)
 
 static const char probe_options[] = {0x1a, 4, 0x20, 1, 0x28, 1};
 static const char probe_portable[] = {0x1a, 4, 0x20, 1, 0x28, 1, 0x20, 1};

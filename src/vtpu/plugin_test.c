@@ -29,7 +29,8 @@ static void test_table_reports_90_and_holds_all_entries(void) {
   CHECK_EQ(api->pjrt_api_version.minor_version, 90);
   CHECK_EQ(api->struct_size, 1064);
   CHECK_EQ(ENTRIES, 138);
-  for (int i = 0; i < ENTRIES; i++) CHECK(entry(i) != NULL);
+  for (int i = 0; i < ENTRIES; i++)
+    CHECK(entry(i) != NULL);
 }
 
 static void test_short_structs_are_refused_by_name(void) {
@@ -45,8 +46,7 @@ static void test_short_structs_are_refused_by_name(void) {
 
 // A caller whose header is older: structs end where the fields that matter end.
 static void test_older_structs_are_accepted(void) {
-  PJRT_Client_Create_Args args = {.struct_size =
-                                      PJRT_ABI_END(PJRT_Client_Create_Args, client)};
+  PJRT_Client_Create_Args args = {.struct_size = PJRT_ABI_END(PJRT_Client_Create_Args, client)};
   PASSES(Client_Create, args);
   ARGS(Client_Destroy, destroy, .client = args.client);
   destroy.struct_size += 64;  // a newer one

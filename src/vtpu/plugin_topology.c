@@ -117,16 +117,16 @@ tpt_status_t vtpu_slot_TopologyDescription_Destroy(PJRT_TopologyDescription_Dest
   return NULL;
 }
 
-tpt_status_t vtpu_slot_TopologyDescription_PlatformName(
-    PJRT_TopologyDescription_PlatformName_Args* args) {
+tpt_status_t
+vtpu_slot_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args* args) {
   TPT_TRY(check(args->topology));
   args->platform_name = VTPU_PLATFORM_NAME;
   args->platform_name_size = strlen(VTPU_PLATFORM_NAME);
   return NULL;
 }
 
-tpt_status_t vtpu_slot_TopologyDescription_PlatformVersion(
-    PJRT_TopologyDescription_PlatformVersion_Args* args) {
+tpt_status_t
+vtpu_slot_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args* args) {
   TPT_TRY(check(args->topology));
   args->platform_version = args->topology->platform_version;
   args->platform_version_size = strlen(args->platform_version);
@@ -141,8 +141,8 @@ tpt_status_t vtpu_slot_TopologyDescription_GetDeviceDescriptions(
   return NULL;
 }
 
-tpt_status_t vtpu_slot_TopologyDescription_Attributes(
-    PJRT_TopologyDescription_Attributes_Args* args) {
+tpt_status_t
+vtpu_slot_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args* args) {
   TPT_TRY(check(args->topology));
   args->attributes = args->topology->attributes;
   args->num_attributes = 1;
@@ -160,8 +160,8 @@ static void delete_bytes(PJRT_SerializedTopology* holder) {
   vtpu_bytes_release(holder);
 }
 
-tpt_status_t vtpu_slot_TopologyDescription_Serialize(
-    PJRT_TopologyDescription_Serialize_Args* args) {
+tpt_status_t
+vtpu_slot_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args* args) {
   char name[VTPU_TEXT_SIZE];
   TPT_TRY(check(args->topology));
   print_name(args->topology->slice, name, sizeof(name));
@@ -173,19 +173,18 @@ tpt_status_t vtpu_slot_TopologyDescription_Serialize(
   return NULL;
 }
 
-tpt_status_t vtpu_slot_TopologyDescription_Deserialize(
-    PJRT_TopologyDescription_Deserialize_Args* args) {
+tpt_status_t
+vtpu_slot_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_Args* args) {
   vtpu_slice_t slice;
   args->topology = NULL;
   TPT_TRY(vtpu_need(args->serialized_topology, "serialized_topology"));
-  TPT_TRY_NOTE(
-      vtpu_slice_parse(args->serialized_topology, args->serialized_topology_size, &slice),
-      "reading a serialized topology");
+  TPT_TRY_NOTE(vtpu_slice_parse(args->serialized_topology, args->serialized_topology_size, &slice),
+               "reading a serialized topology");
   return vtpu_topology_create(&slice, &args->topology);
 }
 
-tpt_status_t vtpu_slot_TopologyDescription_Fingerprint(
-    PJRT_TopologyDescription_Fingerprint_Args* args) {
+tpt_status_t
+vtpu_slot_TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args* args) {
   char name[VTPU_TEXT_SIZE];
   TPT_TRY(check(args->topology));
   print_name(args->topology->slice, name, sizeof(name));
@@ -214,8 +213,8 @@ tpt_status_t vtpu_slot_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args* args
   return NULL;
 }
 
-tpt_status_t vtpu_slot_DeviceDescription_ProcessIndex(
-    PJRT_DeviceDescription_ProcessIndex_Args* args) {
+tpt_status_t
+vtpu_slot_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args* args) {
   TPT_TRY(check_device(args->device_description));
   args->process_index = 0;
   return NULL;
@@ -235,8 +234,8 @@ tpt_status_t vtpu_slot_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args* 
   return NULL;
 }
 
-tpt_status_t vtpu_slot_DeviceDescription_DebugString(
-    PJRT_DeviceDescription_DebugString_Args* args) {
+tpt_status_t
+vtpu_slot_DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args* args) {
   TPT_TRY(check_device(args->device_description));
   args->debug_string = args->device_description->debug_text;
   args->debug_string_size = strlen(args->debug_string);

@@ -160,8 +160,7 @@ tpt_status_t vtpu_slot_AsyncHostToDeviceTransferManager_AddMetadata(
 
 // --- data -----------------------------------------------------------------------------------------------
 
-static tpt_status_t write_chunk(slot_t* slot, const void* data, int64_t offset,
-                                int64_t size) {
+static tpt_status_t write_chunk(slot_t* slot, const void* data, int64_t offset, int64_t size) {
   int64_t capacity = tpt_type_size(&slot->type);
   if (vtpu_event_get_state(slot->ready) != VTPU_EVENT_PENDING || !slot->block)
     TPT_FAIL(TPT_FAILED_PRECONDITION, "the buffer's last chunk, or an error, came before");
@@ -179,8 +178,7 @@ tpt_status_t vtpu_slot_AsyncHostToDeviceTransferManager_TransferData(
   slot_t* slot = NULL;
   args->done_with_h2d_transfer = NULL;
   TPT_TRY(find_slot(args->transfer_manager, args->buffer_index, &slot));
-  TPT_TRY(write_chunk(slot, args->data, args->offset,
-                      args->transfer_size));
+  TPT_TRY(write_chunk(slot, args->data, args->offset, args->transfer_size));
   if (args->is_last_transfer) end_slot(args->transfer_manager, slot, NULL);
   args->done_with_h2d_transfer = vtpu_event_hand_out(vtpu_event_ready());
   return NULL;

@@ -50,12 +50,12 @@ static void test_chunks_make_a_buffer(void) {
 static void test_queries(void) {
   PJRT_Client* client = probe_client(2, 0);
   const int64_t dims[] = {3, 5};
-  PJRT_ShapeSpec specs[2] = {{.struct_size = PJRT_ShapeSpec_STRUCT_SIZE,
-                              .dims = dims,
-                              .num_dims = 2,
-                              .element_type = PJRT_Buffer_Type_S8},
-                             {.struct_size = PJRT_ShapeSpec_STRUCT_SIZE,
-                              .element_type = PJRT_Buffer_Type_F64}};
+  PJRT_ShapeSpec specs[2] = {
+      {.struct_size = PJRT_ShapeSpec_STRUCT_SIZE,
+       .dims = dims,
+       .num_dims = 2,
+       .element_type = PJRT_Buffer_Type_S8},
+      {.struct_size = PJRT_ShapeSpec_STRUCT_SIZE, .element_type = PJRT_Buffer_Type_F64}};
   ARGS(Device_DefaultMemory, memory, .device = probe_device(client, 1));
   PASSES(Device_DefaultMemory, memory);
   ARGS(Client_CreateBuffersForAsyncHostToDevice, create, .client = client, .shape_specs = specs,
@@ -114,7 +114,8 @@ static void test_errors_reach_the_buffer(void) {
   probe_destroy_manager(manager);
   manager = probe_pending(client, &orphan);
   probe_destroy_manager(manager);
-  CHECK_FAILS(probe_read(orphan, got, sizeof(got)), TPT_CANCELLED, "transfer manager was destroyed");
+  CHECK_FAILS(probe_read(orphan, got, sizeof(got)), TPT_CANCELLED,
+              "transfer manager was destroyed");
   probe_destroy(failed);
   probe_destroy(orphan);
   probe_close(client);

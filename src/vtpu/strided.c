@@ -29,8 +29,8 @@ tpt_status_t vtpu_strides_permuted(const tpt_type_t* type, const int64_t* minor_
   for (size_t i = 0; i < count; i++) {
     int64_t d = minor_to_major[i];
     if (d < 0 || d >= type->rank || (seen >> d & 1))
-      TPT_FAIL(TPT_INVALID_ARGUMENT, "layout: minor_to_major is not a permutation (entry %zu is %lld)",
-               i, (long long)d);
+      TPT_FAIL(TPT_INVALID_ARGUMENT,
+               "layout: minor_to_major is not a permutation (entry %zu is %lld)", i, (long long)d);
     seen |= 1u << d;
     strides[d] = step;
     step *= type->dims[d];
@@ -101,11 +101,21 @@ static void copy_row(const walk_t* walk, char* dst, const char* src, size_t size
     return;
   }
   switch (size) {
-    case 1: COPY_ROW(1); break;
-    case 2: COPY_ROW(2); break;
-    case 4: COPY_ROW(4); break;
-    case 8: COPY_ROW(8); break;
-    default: COPY_ROW(size); break;
+  case 1:
+    COPY_ROW(1);
+    break;
+  case 2:
+    COPY_ROW(2);
+    break;
+  case 4:
+    COPY_ROW(4);
+    break;
+  case 8:
+    COPY_ROW(8);
+    break;
+  default:
+    COPY_ROW(size);
+    break;
   }
 }
 #undef COPY_ROW

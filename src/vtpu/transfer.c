@@ -12,7 +12,8 @@ enum { SMALL_COPY = 4096 };  // bytes that are copied under the lock, rather tha
 // --- upload -----------------------------------------------------------------------------------------------
 
 static void normalise_pred(uint8_t* data, size_t size) {
-  for (size_t i = 0; i < size; i++) data[i] = data[i] != 0;
+  for (size_t i = 0; i < size; i++)
+    data[i] = data[i] != 0;
 }
 
 // Host values into dense device form.

@@ -1,11 +1,10 @@
 // Tests of transfers: idle and busy queues, memory that queued work still uses, readers during reuse,
 // devices to devices.
-#include "vtpu/transfer.h"
-
 #include <stdlib.h>
 
 #include "base/allocator.h"
 #include "base/check.h"
+#include "vtpu/transfer.h"
 
 static vtpu_device_t* open_device(int id) {
   vtpu_device_params_t params = {.id = id, .hbm_size = 8 << 20};
@@ -25,7 +24,8 @@ typedef struct filler {
 
 static tpt_status_t run_filler(vtpu_task_t* task) {
   filler_t* filler = (filler_t*)task;
-  for (int64_t i = 0; i < filler->count; i++) filler->out[i] = filler->value;
+  for (int64_t i = 0; i < filler->count; i++)
+    filler->out[i] = filler->value;
   return NULL;
 }
 
@@ -92,8 +92,7 @@ static void test_strides_and_bools(void) {
   vtpu_event_t* done = NULL;
   const int64_t dims[] = {2, 3}, strides[] = {-12, 4};
   const int32_t wanted[] = {3, 4, 5, 0, 1, 2};
-  vtpu_upload_t upload = {
-      .type = tpt_type_make(TPT_S32, 2, dims), .data = wanted, .strides = NULL};
+  vtpu_upload_t upload = {.type = tpt_type_make(TPT_S32, 2, dims), .data = wanted, .strides = NULL};
   upload.data = (const int32_t[]){0, 1, 2, 3, 4, 5} + 3;
   upload.strides = strides;
   CHECK_OK(vtpu_buffer_upload(device, &upload, &buffer, &done));
@@ -150,8 +149,7 @@ static void test_upload_into_memory_that_queued_work_uses(void) {
     CHECK_OK(vtpu_buffer_upload(device, &upload, &second, &done));
     CHECK(second->block->data == memory);
     CHECK_EQ(vtpu_buffer_state(second), VTPU_EVENT_PENDING);
-    CHECK_EQ(vtpu_event_get_state(done),
-             is_call_only ? VTPU_EVENT_READY : VTPU_EVENT_PENDING);
+    CHECK_EQ(vtpu_event_get_state(done), is_call_only ? VTPU_EVENT_READY : VTPU_EVENT_PENDING);
     if (is_call_only) memset(host, 0, sizeof(host));
     vtpu_event_set(gate, NULL);
     CHECK(vtpu_event_await(done) == NULL);
@@ -221,7 +219,8 @@ static void test_copy_between_devices(void) {
   vtpu_event_t *gate = NULL, *done = NULL;
   vtpu_upload_t upload = ints(numbers, 3000);
   static int32_t sevens[3000];
-  for (int i = 0; i < 3000; i++) sevens[i] = 7;
+  for (int i = 0; i < 3000; i++)
+    sevens[i] = 7;
   CHECK_OK(vtpu_event_create(&gate));
   CHECK_OK(vtpu_buffer_upload(a, &upload, &source, &done));
   vtpu_event_release(done);
@@ -310,7 +309,8 @@ static void test_readers_and_writers_at_once(void) {
 }
 
 int main(void) {
-  for (int i = 0; i < 1 << 16; i++) numbers[i] = i * 2654435761u >> 3;
+  for (int i = 0; i < 1 << 16; i++)
+    numbers[i] = i * 2654435761u >> 3;
   RUN(test_upload_and_download_agree);
   RUN(test_strides_and_bools);
   RUN(test_raw_ranges);
