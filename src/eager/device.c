@@ -6,6 +6,7 @@
 
 #include "aten/lower.h"
 #include "base/allocator.h"
+#include "eager/entry.h"
 #include "eager/internal_op.h"
 
 tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int index) {
@@ -23,6 +24,10 @@ tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int ind
   return tpt_graph_create(&device->graph);
 }
 
+static void release_entry(void* take_entry) {
+  tpt_entry_release(take_entry);
+}
+
 void tpt_device_deinit(tpt_device_t* device) {
   tpt_scalar_cache_release(device->scalars);
   tpt_frame_deinit(&device->frame);
@@ -30,9 +35,9 @@ void tpt_device_deinit(tpt_device_t* device) {
   tpt_arena_deinit(&device->arena);
   tpt_str_deinit(&device->text);
   tpt_free(device->static_args);
-  tpt_table_deinit(&device->homes.table);
-  tpt_table_deinit(&device->windows);
-  tpt_table_deinit(&device->entries);
+  tpt_table_deinit_items(&device->entries, release_entry);
+  tpt_table_deinit_items(&device->windows, tpt_free);
+  tpt_table_deinit_items(&device->homes.table, tpt_free);
   pthread_mutex_destroy(&device->lock);
 }
 

@@ -1,3 +1,4 @@
+#include "base/allocator.h"
 #include "base/check.h"
 #include "eager/home.h"
 
@@ -53,6 +54,6 @@ int main(void) {
   RUN(test_whole_window_gives_its_memory_order);
   RUN(test_part_gives_a_grid_it_is_a_box_of);
   RUN(test_bytes_that_do_not_divide_stay_bytes);
-  tpt_table_deinit(&homes.table);
+  tpt_table_deinit_items(&homes.table, tpt_free);
   return TEST_RESULT;
 }

@@ -21,7 +21,8 @@ static void test_counts_follow_values(void) {
 }
 
 static void test_message_names_what_users_look_for(void) {
-  test_tensor_t big = test_f32(70000, calloc(70000, 4));
+  static float data[70000];
+  test_tensor_t big = test_f32(70000, data);
   tpt_device_t* device = tpt_device_peek(0);
   tpt_status_t status = tpt_memory_explain(
       device, 3 << 20, tpt_status_make(TPT_RESOURCE_EXHAUSTED, "x.c", 1, "full"));

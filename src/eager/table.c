@@ -53,3 +53,10 @@ void tpt_table_deinit(tpt_table_t* table) {
   tpt_free(table->hashes);
   *table = (tpt_table_t){0};
 }
+
+void tpt_table_deinit_items(tpt_table_t* table, void (*release)(void* take_item)) {
+  for (size_t i = 0; i < table->capacity; i++) {
+    if (table->items[i]) release(table->items[i]);
+  }
+  tpt_table_deinit(table);
+}

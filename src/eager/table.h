@@ -23,5 +23,7 @@ void* tpt_table_find(const tpt_table_t* table, uint64_t hash, tpt_table_equal_fn
 // Adds an item that is not there yet.
 TPT_MUST_USE tpt_status_t tpt_table_add(tpt_table_t* table, uint64_t hash, void* item);
 void tpt_table_deinit(tpt_table_t* table);
+// Releases every item, then the table.
+void tpt_table_deinit_items(tpt_table_t* table, void (*release)(void* take_item));
 
 #endif  // TPUTORCH_EAGER_TABLE_H_

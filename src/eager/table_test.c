@@ -31,8 +31,25 @@ static void test_equal_hashes_are_confirmed(void) {
   tpt_table_deinit(&table);
 }
 
+static int release_count;
+static void count_release(void* item) {
+  (void)item;
+  release_count++;
+}
+
+static void test_items_are_released_with_the_table(void) {
+  tpt_table_t table = {0};
+  int items[3];
+  for (int i = 0; i < 3; i++)
+    CHECK_OK(tpt_table_add(&table, 7, &items[i]));
+  tpt_table_deinit_items(&table, count_release);
+  CHECK_EQ(release_count, 3);
+  CHECK(!table.items && table.count == 0);
+}
+
 int main(void) {
   RUN(test_items_are_found_after_growth);
   RUN(test_equal_hashes_are_confirmed);
+  RUN(test_items_are_released_with_the_table);
   return TEST_RESULT;
 }

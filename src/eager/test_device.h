@@ -18,6 +18,14 @@
 #define TPUTORCH_TEST_XLA_CPU ""
 #endif
 
+#ifdef __SANITIZE_ADDRESS__
+// gcc's leak checker misreads the thread-local storage of libraries opened at run time, and dies.
+__attribute__((visibility("default"))) const char* __asan_default_options(void);
+const char* __asan_default_options(void) {
+  return "intercept_tls_get_addr=0";
+}
+#endif
+
 // Our virtual TPU, or XLA:CPU when TPUTORCH_TEST_EAGER=xla or vtpu is not built. False: neither exists.
 static inline bool test_open(const char* devices) {
   const char* wanted = tpt_environment("TPUTORCH_TEST_EAGER");
