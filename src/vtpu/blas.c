@@ -78,23 +78,20 @@ static bool gemm_to_gemv(const vtpu_gemm_t* g, gemv_t* out) {
     type beta = g->accumulate ? 1 : 0;                                                             \
     gemv_t v;                                                                                      \
     if (gemm_to_gemv(g, &v)) {                                                                     \
-      BLAS(cblas_##prefix##gemv)                                                                   \
-      (CblasRowMajor, TRANS(v.trans), v.rows, v.cols, 1, v.matrix, v.ld, v.x, v.incx, beta, g->c,  \
-       v.incy);                                                                                    \
+      BLAS(cblas_##prefix##gemv)(CblasRowMajor, TRANS(v.trans), v.rows, v.cols, 1, v.matrix, v.ld, \
+                                 v.x, v.incx, beta, g->c, v.incy);                                 \
       return;                                                                                      \
     }                                                                                              \
-    BLAS(cblas_##prefix##gemm)                                                                     \
-    (CblasRowMajor, TRANS(g->trans_a), TRANS(g->trans_b), g->m, g->n, g->k, 1, g->a, g->lda, g->b, \
-     g->ldb, beta, g->c, g->ldc);                                                                  \
+    BLAS(cblas_##prefix##gemm)(CblasRowMajor, TRANS(g->trans_a), TRANS(g->trans_b), g->m, g->n,    \
+                               g->k, 1, g->a, g->lda, g->b, g->ldb, beta, g->c, g->ldc);           \
   }
 
 #define GEMM_COMPLEX(name, type, prefix)                                                           \
   void name(const vtpu_gemm_t* g) {                                                                \
     if (gemm_is_trivial(g, 2 * sizeof(type))) return;                                              \
     type one[2] = {1, 0}, beta[2] = {g->accumulate ? 1 : 0, 0};                                    \
-    BLAS(cblas_##prefix##gemm)                                                                     \
-    (CblasRowMajor, TRANS(g->trans_a), TRANS(g->trans_b), g->m, g->n, g->k, one, g->a, g->lda,     \
-     g->b, g->ldb, beta, g->c, g->ldc);                                                            \
+    BLAS(cblas_##prefix##gemm)(CblasRowMajor, TRANS(g->trans_a), TRANS(g->trans_b), g->m, g->n,    \
+                               g->k, one, g->a, g->lda, g->b, g->ldb, beta, g->c, g->ldc);         \
   }
 
 GEMM_REAL(vtpu_gemm_f32, float, s)
@@ -145,10 +142,10 @@ GEMM_INTEGER(vtpu_gemm_u64, uint64_t)
   void name(const vtpu_trsm_t* t) {                                                                \
     pthread_once(&blas_once, blas_start);                                                          \
     if (t->m <= 0 || t->n <= 0) return;                                                            \
-    BLAS(cblas_##prefix##trsm)                                                                     \
-    (CblasRowMajor, t->left ? CblasLeft : CblasRight, t->lower ? CblasLower : CblasUpper,          \
-     t->conjugate ? CblasConjTrans : TRANS(t->trans), t->unit_diagonal ? CblasUnit : CblasNonUnit, \
-     t->m, t->n, one, t->a, t->lda, t->b, t->ldb);                                                 \
+    BLAS(cblas_##prefix##trsm)(                                                                    \
+        CblasRowMajor, t->left ? CblasLeft : CblasRight, t->lower ? CblasLower : CblasUpper,       \
+        t->conjugate ? CblasConjTrans : TRANS(t->trans),                                           \
+        t->unit_diagonal ? CblasUnit : CblasNonUnit, t->m, t->n, one, t->a, t->lda, t->b, t->ldb); \
   }
 
 static const float one_c64[2] = {1, 0};

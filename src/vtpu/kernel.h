@@ -10,16 +10,16 @@
 typedef struct vtpu_kernel vtpu_kernel_t;
 
 struct vtpu_kernel {
-  const tpt_graph_t* graph;   // lives as long as the program
+  const tpt_graph_t* graph;  // lives as long as the program
   const tpt_node_t* node;
   int operand_count, result_count;
   const tpt_type_t* operand_types;
   const tpt_type_t* result_types;
   // --- set by prepare
-  tpt_arena_t* arena;         // the program's; state lives there
-  void* state;                // (optional) the kernel's own
-  size_t scratch_size;        // bytes of scratch for one run (all threads together)
-  int64_t cost;               // nanoseconds, rough; 0: the planner estimates from bytes
+  tpt_arena_t* arena;   // the program's; state lives there
+  void* state;          // (optional) the kernel's own
+  size_t scratch_size;  // bytes of scratch for one run (all threads together)
+  int64_t cost;         // nanoseconds, rough; 0: the planner estimates from bytes
   double flops;
 };
 
@@ -42,14 +42,15 @@ const vtpu_kernel_row_t* vtpu_kernel_row(tpt_hlo_t op);
 // For comparators of sort and for reduce, scatter and reduce_window whose region is not a plain monoid.
 typedef struct vtpu_body vtpu_body_t;
 // `captures`: values of outer blocks used inside are refused (UNIMPLEMENTED). Lives in the arena.
-TPT_MUST_USE tpt_status_t vtpu_body_compile(const tpt_graph_t* graph, uint32_t block, tpt_arena_t* arena,
-                                            vtpu_body_t** out_body);
+TPT_MUST_USE tpt_status_t vtpu_body_compile(const tpt_graph_t* graph, uint32_t block,
+                                            tpt_arena_t* arena, vtpu_body_t** out_body);
 // in[a]: `count` elements of argument a; out[r] likewise. Any count; out may equal in. Thread-safe.
 void vtpu_body_run(const vtpu_body_t* body, int64_t count, const void* const* in, void* const* out);
 
 // --- conversion of arrays (convert.c), used everywhere -------------------------------------------------
 void vtpu_f32_from_bf16(const uint16_t* in, float* out, int64_t count);
-void vtpu_bf16_from_f32(const float* in, uint16_t* out, int64_t count);  // nearest even, NaN stays NaN
+void vtpu_bf16_from_f32(const float* in, uint16_t* out,
+                        int64_t count);  // nearest even, NaN stays NaN
 void vtpu_f32_from_f16(const uint16_t* in, float* out, int64_t count);
 void vtpu_f16_from_f32(const float* in, uint16_t* out, int64_t count);
 // f32 rounded to bf16 and kept as f32 (the operands of a one-pass product).

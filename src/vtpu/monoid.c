@@ -121,20 +121,17 @@ MONOID(c128_mul, c128_t, c128_t, SAME, SAME, STEP_MUL)
 typedef enum slot { SLOT_ADD, SLOT_MUL, SLOT_MAX, SLOT_MIN, SLOT_AND, SLOT_OR, SLOT_XOR } slot_t;
 enum { SLOT_COUNT = SLOT_XOR + 1 };
 
-#define ROW(name)                                                                                  \
-  { name##_combine, name##_combine_at, name##_scan }
+#define ROW(name) {name##_combine, name##_combine_at, name##_scan}
 #define INTEGER_ROWS(sign, bits)                                                                   \
-  {                                                                                                \
-    [SLOT_ADD] = ROW(w##bits##_add), [SLOT_MUL] = ROW(w##bits##_mul),                              \
-    [SLOT_MAX] = ROW(sign##bits##_max), [SLOT_MIN] = ROW(sign##bits##_min),                        \
-    [SLOT_AND] = ROW(w##bits##_and), [SLOT_OR] = ROW(w##bits##_or),                                \
-    [SLOT_XOR] = ROW(w##bits##_xor)                                                                \
-  }
+  {[SLOT_ADD] = ROW(w##bits##_add),    [SLOT_MUL] = ROW(w##bits##_mul),                            \
+   [SLOT_MAX] = ROW(sign##bits##_max), [SLOT_MIN] = ROW(sign##bits##_min),                         \
+   [SLOT_AND] = ROW(w##bits##_and),    [SLOT_OR] = ROW(w##bits##_or),                              \
+   [SLOT_XOR] = ROW(w##bits##_xor)}
 #define FLOAT_ROWS(name)                                                                           \
-  {                                                                                                \
-    [SLOT_ADD] = ROW(name##_add), [SLOT_MUL] = ROW(name##_mul), [SLOT_MAX] = ROW(name##_max),      \
-    [SLOT_MIN] = ROW(name##_min)                                                                   \
-  }
+  {[SLOT_ADD] = ROW(name##_add),                                                                   \
+   [SLOT_MUL] = ROW(name##_mul),                                                                   \
+   [SLOT_MAX] = ROW(name##_max),                                                                   \
+   [SLOT_MIN] = ROW(name##_min)}
 
 static const vtpu_monoid_t monoids[TPT_DTYPE_COUNT][SLOT_COUNT] = {
     [TPT_PRED] = {[SLOT_ADD] = ROW(w8_or),

@@ -41,7 +41,7 @@ static void test_long_rows_are_stable(void) {
   int64_t* values = malloc(COUNT * sizeof(*values));
   uint32_t* order = malloc(COUNT * sizeof(*order));
   for (int i = 0; i < COUNT; i++)
-    values[i] = (int64_t)(i * 7919 % 97 - 48) << 33;
+    values[i] = (int64_t)(i * 7919 % 97 - 48) * (1ll << 33);
   vtpu_sort_key_t key = {.dtype = TPT_S64};
   vtpu_sort_row_t row = {(const char*)values, sizeof(int64_t), COUNT};
   void* scratch = malloc(vtpu_sort_key_scratch(&key, COUNT));

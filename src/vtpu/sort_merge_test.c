@@ -21,7 +21,7 @@ static void rows_case(const vtpu_body_t* body, int64_t rows, int64_t n, bool is_
   int32_t* data = malloc((size_t)(rows * n + 1) * sizeof(*data));
   uint32_t* order = malloc((size_t)(rows * n + 1) * sizeof(*order));
   uint32_t* other = malloc((size_t)(rows * n + 1) * sizeof(*other));
-  vtpu_sort_row_t* row = malloc((size_t)rows * sizeof(*row));
+  vtpu_sort_row_t* row = calloc((size_t)rows, sizeof(*row));
   for (int64_t i = 0; i < rows * n; i++)
     data[i] = (int32_t)probe_int(0, 1 << 20);
   for (int64_t r = 0; r < rows; r++)

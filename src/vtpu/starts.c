@@ -154,19 +154,24 @@ tpt_status_t vtpu_starts_check(const vtpu_starts_t* starts, const void* indices)
   return NULL;
 }
 
+// One component of consecutive positions, `step` elements apart.
+typedef struct component {
+  int64_t step, room, stride;
+  bool drop;
+  int count;
+} component_t;
+
 #define PLAIN(x)     ((int64_t)(x))
 #define SATURATED(x) ((x) > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)(x))
 
-// One component of consecutive positions, `step` elements apart.
 #define COMPONENT(type, load)                                                                      \
-  static void component_##type(const type* in, int64_t step, int64_t room, int64_t stride,         \
-                               bool drop, int count, int64_t* at) {                                \
-    for (int i = 0; i < count; i++) {                                                              \
-      int64_t index = load(in[i * step]);                                                          \
-      bool fits = index >= 0 && index <= room;                                                     \
-      index = index > room ? room : index;                                                         \
+  static void component_##type(const component_t* c, const type* in, int64_t* at) {                \
+    for (int i = 0; i < c->count; i++) {                                                           \
+      int64_t index = load(in[i * c->step]);                                                       \
+      bool fits = index >= 0 && index <= c->room;                                                  \
+      index = index > c->room ? c->room : index;                                                   \
       index = index < 0 ? 0 : index;                                                               \
-      at[i] = at[i] < 0 || (drop && !fits) ? -1 : at[i] + index * stride;                          \
+      at[i] = at[i] < 0 || (c->drop && !fits) ? -1 : at[i] + index * c->stride;                    \
     }                                                                                              \
   }
 
@@ -181,15 +186,12 @@ COMPONENT(uint64_t, SATURATED)
 
 #define COMPONENT_CASE(dtype, type)                                                                \
   case dtype:                                                                                      \
-    component_##type((const type*)indices + first, step, starts->room[c], starts->stride[c], drop, \
-                     count, at);                                                                   \
+    component_##type(c, (const type*)indices + first, at);                                         \
     break;
 
-static void component_add(const vtpu_starts_t* starts, const void* indices, int64_t position, int c,
-                          int count, bool drop, int64_t* at) {
-  int64_t first = component_at(starts, position, c);
-  int64_t step = starts->inner == 1 ? starts->component_count : 1;
-  switch (starts->index_dtype) {
+static void component_add(tpt_dtype_t dtype, const component_t* c, const void* indices,
+                          int64_t first, int64_t* at) {
+  switch (dtype) {
     COMPONENT_CASE(TPT_S8, int8_t)
     COMPONENT_CASE(TPT_U8, uint8_t)
     COMPONENT_CASE(TPT_PRED, uint8_t)
@@ -199,8 +201,7 @@ static void component_add(const vtpu_starts_t* starts, const void* indices, int6
     COMPONENT_CASE(TPT_U32, uint32_t)
     COMPONENT_CASE(TPT_U64, uint64_t)
   default:
-    component_int64_t((const int64_t*)indices + first, step, starts->room[c], starts->stride[c],
-                      drop, count, at);
+    component_int64_t(c, (const int64_t*)indices + first, at);
     break;
   }
 }
@@ -243,12 +244,18 @@ void vtpu_starts_resolve(const vtpu_starts_t* starts, const void* indices, int64
     }
   }
   for (int c = 0; c < starts->component_count; c++) {
+    component_t component = {.step = starts->inner == 1 ? starts->component_count : 1,
+                             .room = starts->room[c],
+                             .stride = starts->stride[c],
+                             .drop = drop};
     // Consecutive positions are consecutive elements only within a stretch of `inner`.
     for (int done = 0; done < count;) {
       int64_t position = first + done, left = count - done;
       if (starts->inner > 1 && left > starts->inner - position % starts->inner)
         left = starts->inner - position % starts->inner;
-      component_add(starts, indices, position, c, (int)left, drop, out->at + done);
+      component.count = (int)left;
+      component_add(starts->index_dtype, &component, indices, component_at(starts, position, c),
+                    out->at + done);
       done += (int)left;
     }
   }
