@@ -93,8 +93,15 @@ static void await_work(vtpu_device_t* device) {
   }
 }
 
+static _Thread_local bool is_worker_thread;
+
+bool vtpu_device_is_worker_thread(void) {
+  return is_worker_thread;
+}
+
 static void* worker_main(void* arg) {
   vtpu_device_t* device = arg;
+  is_worker_thread = true;
   vtpu_device_lock(device);
   for (;;) {
     if (!device->first) await_work(device);

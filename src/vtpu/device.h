@@ -104,6 +104,8 @@ void vtpu_block_unref(vtpu_device_t* device, vtpu_block_t* block);
 void vtpu_block_unhold(vtpu_device_t* device, vtpu_block_t* block);
 
 // --- without the lock ----------------------------------------------------------------------------
+// True on a thread that runs some device's queue: it must not wait for a queue or end a device.
+bool vtpu_device_is_worker_thread(void);
 // Waits until everything submitted up to now is done.
 void vtpu_device_drain(vtpu_device_t* device);
 // The same up to a ticket; call with the lock held, which is dropped while waiting.

@@ -82,7 +82,8 @@ struct PJRT_Device {
 };
 
 struct vtpu_client {
-  _Atomic bool is_closed;        // its handle is gone; the last object frees it
+  _Atomic bool is_closed;  // its handle is gone; the last object frees it
+  vtpu_client_t* next_closed;
   _Atomic int64_t object_count;  // executables and transfer managers
   int device_count;
   PJRT_TopologyDescription* topology;
@@ -101,7 +102,8 @@ TPT_MUST_USE static inline tpt_status_t vtpu_client_check(const PJRT_Client* cli
   return vtpu_handle_check(client, VTPU_HANDLE_CLIENT);
 }
 // Frees a closed client once its last buffer, executable and manager are gone; call after destroying
-// one of them if vtpu_client_is_closed said so before.
+// one of them if vtpu_client_is_closed said so before. The client may be gone by then. On a worker
+// thread (a callback that destroys the last buffer) nothing happens: a worker cannot end itself.
 void vtpu_client_reap(vtpu_client_t* client);
 static inline bool vtpu_client_is_closed(vtpu_client_t* client) {
   return atomic_load_explicit(&client->is_closed, memory_order_acquire);

@@ -7,7 +7,9 @@
 #include "base/allocator.h"
 #include "vtpu/plugin.h"
 
-static pthread_mutex_t reap_mutex = PTHREAD_MUTEX_INITIALIZER;
+// Clients whose handle is destroyed and that still have objects.
+static pthread_mutex_t closed_mutex = PTHREAD_MUTEX_INITIALIZER;
+static vtpu_client_t* closed_clients;
 
 // --- plugin -----------------------------------------------------------------------------------------
 
@@ -76,9 +78,14 @@ static bool has_objects(vtpu_client_t* client) {
 }
 
 void vtpu_client_reap(vtpu_client_t* client) {
-  pthread_mutex_lock(&reap_mutex);
-  bool is_over = !has_objects(client);
-  pthread_mutex_unlock(&reap_mutex);
+  if (vtpu_device_is_worker_thread()) return;
+  pthread_mutex_lock(&closed_mutex);
+  vtpu_client_t** link = &closed_clients;
+  while (*link && *link != client)
+    link = &(*link)->next_closed;
+  bool is_over = *link && !has_objects(client);
+  if (is_over) *link = client->next_closed;
+  pthread_mutex_unlock(&closed_mutex);
   if (is_over) release_client(client);
 }
 
@@ -150,6 +157,10 @@ tpt_status_t vtpu_slot_Client_Destroy(PJRT_Client_Destroy_Args* args) {
   vtpu_client_t* client = args->client->client;
   for (int i = 0; i < client->device_count; i++)
     client->devices[i].handle.mark = VTPU_HANDLE_DEAD;
+  pthread_mutex_lock(&closed_mutex);
+  client->next_closed = closed_clients;
+  closed_clients = client;
+  pthread_mutex_unlock(&closed_mutex);
   atomic_store_explicit(&client->is_closed, true, memory_order_release);
   vtpu_handle_give(args->client);
   vtpu_client_reap(client);

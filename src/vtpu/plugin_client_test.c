@@ -100,6 +100,54 @@ static void test_closing_a_client_with_a_stuck_queue_ends_with_the_manager(void)
   probe_destroy(sum);
 }
 
+static void* destroy_some(void* arg) {
+  PJRT_Buffer** buffers = arg;
+  for (int i = 0; i < 50; i++)
+    probe_destroy(buffers[i]);
+  return NULL;
+}
+
+static void test_threads_end_a_closed_client(void) {
+  for (int round = 0; round < 20; round++) {
+    PJRT_Client* client = probe_client(1, 0);
+    PJRT_Buffer* buffers[100];
+    pthread_t threads[2];
+    for (int i = 0; i < 100; i++)
+      buffers[i] = probe_floats(client, 1, 2, 3, 4);
+    probe_close(client);
+    for (int i = 0; i < 2; i++)
+      pthread_create(&threads[i], NULL, destroy_some, buffers + 50 * i);
+    for (int i = 0; i < 2; i++)
+      pthread_join(threads[i], NULL);
+  }
+}
+
+static void destroy_in_callback(PJRT_Error* error, void* user_arg) {
+  ARGS(Error_Destroy, destroy, .error = error);
+  GetPjrtApi()->PJRT_Error_Destroy(&destroy);
+  probe_destroy(user_arg);
+}
+
+static void test_a_callback_of_the_queue_may_destroy_buffers(void) {
+  PJRT_Client* client = probe_client(1, -1);
+  PJRT_LoadedExecutable* add = probe_compile(client, probe_add);
+  PJRT_Buffer *x = probe_floats(client, 1, 2, 3, 4), *sum = NULL, *last = NULL;
+  PJRT_Buffer* args[] = {x, x};
+  CHECK_OK(probe_execute(add, args, 2, &sum));
+  ARGS(Buffer_ReadyEvent, ready, .buffer = sum);
+  PASSES(Buffer_ReadyEvent, ready);
+  ARGS(Event_OnReady, on_ready, .event = ready.event, .callback = destroy_in_callback,
+       .user_arg = sum);
+  PASSES(Event_OnReady, on_ready);
+  probe_destroy_event(ready.event);
+  CHECK_OK(probe_execute(add, args, 2, &last));
+  probe_check_floats(last, 2, 4, 6, 8);
+  probe_destroy(last);
+  probe_destroy(x);
+  probe_destroy_loaded(add);
+  probe_close(client);
+}
+
 static void test_places_of_another_client_are_refused(void) {
   PJRT_Client *a = probe_client(1, 0), *b = probe_client(1, 0);
   const float data[4] = {0};
@@ -133,6 +181,8 @@ int main(void) {
   RUN(test_destroy_twice_is_an_error);
   RUN(test_objects_outlive_the_client);
   RUN(test_closing_a_client_with_a_stuck_queue_ends_with_the_manager);
+  RUN(test_threads_end_a_closed_client);
+  RUN(test_a_callback_of_the_queue_may_destroy_buffers);
   RUN(test_places_of_another_client_are_refused);
   RUN(test_pinning_is_free);
   return TEST_RESULT;
