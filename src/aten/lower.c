@@ -61,11 +61,21 @@ static tpt_status_t check_results(const tpt_lower_t* l) {
   return NULL;
 }
 
+static tpt_status_t check_tensors(const tpt_lower_t* l, const tpt_schema_t* schema) {
+  for (int i = 0; i < schema->arg_count; i++) {
+    const tpt_schema_arg_t* arg = &schema->args[i];
+    if (arg->kind == TPT_ARG_TENSOR && !arg->is_optional && !tpt_lower_has(l, i))
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "argument %d (%s) must be a tensor, not None", i, arg->name);
+  }
+  return NULL;
+}
+
 static tpt_status_t lower_checked(tpt_lower_t* l) {
   const tpt_schema_t* schema = tpt_op_schema(l->op);
   if (schema->arg_count != l->arg_count)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "%d arguments given, the schema has %d", l->arg_count,
              schema->arg_count);
+  TPT_TRY(check_tensors(l, schema));
   tpt_status_t status = l->op->lower(l);
   if (tpt_graph_error(l->graph)) {  // the first cause; the lowering's own status may be its echo
     tpt_status_release(status);

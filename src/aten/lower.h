@@ -7,7 +7,7 @@
 // key.
 //
 // Row:  ATEN(ID, "schema", lowering, STRIDES, .field = value ...)
-//   lowering: lower_<lowering> in the family's .c;  STRIDES: ITERATOR CONTIGUOUS LIKE_INPUT OWN
+//   lowering: lower_<lowering> in the family's .c;  STRIDES: ITERATOR WRAPPED CONTIGUOUS LIKE_INPUT OWN
 //   fields of tpt_op_params_t, e.g. .hlo = TPT_HLO_COSINE, .promote = TPT_PROMOTE_INT_TO_FLOAT
 // Short forms (pointwise.c computes them in f32 for f16 and bf16, rounding once):
 //   UNARY_HLO(ID, "schema", COSINE, INT_TO_FLOAT, ...)   BINARY_HLO likewise
@@ -23,6 +23,7 @@
 
 typedef enum tpt_stride_rule {
   TPT_STRIDES_ITERATOR,  // TensorIterator's rule over all tensor arguments (device ones)
+  TPT_STRIDES_WRAPPED,   // the same, Scalar arguments taking part as 0-d operands
   TPT_STRIDES_CONTIGUOUS,
   TPT_STRIDES_LIKE_INPUT,  // of the first tensor argument when non-overlapping and dense, else its
                            // dimensions in the same order, dense

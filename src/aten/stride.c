@@ -196,9 +196,11 @@ void tpt_lower_strides(const tpt_lower_t* l, uint32_t number, int64_t* out_strid
   }
   enum { OPERAND_MAX = 64 };
   const tpt_tensor_t* operands[OPERAND_MAX];
-  int count = collect_operands(l, operands, OPERAND_MAX);
+  int count = collect_operands(l, operands, OPERAND_MAX - 1);
   tpt_stride_rule_t rule = l->op->strides;
-  if (rule == TPT_STRIDES_ITERATOR)
+  static const tpt_tensor_t kNumber = {.rank = 0};
+  if (rule == TPT_STRIDES_WRAPPED) operands[count++] = &kNumber;
+  if (rule == TPT_STRIDES_ITERATOR || rule == TPT_STRIDES_WRAPPED)
     tpt_strides_iterator(operands, count, type->rank, type->dims, out_strides);
   else if (rule == TPT_STRIDES_LIKE_INPUT && count && operands[0]->rank == type->rank &&
            !memcmp(operands[0]->sizes, type->dims, (size_t)type->rank * sizeof(int64_t)))
