@@ -12,16 +12,6 @@
 #include "eager/internal_op.h"
 #include "hlo/print.h"
 
-void tpt_entry_release(tpt_entry_t* entry) {
-  if (!entry) return;
-  tpt_executable_release(entry->executable);
-  tpt_free(entry->words);
-  tpt_free(entry->operands);
-  tpt_free(entry->outputs);
-  tpt_free(entry->donations);
-  tpt_free(entry);
-}
-
 static double seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -134,7 +124,7 @@ static tpt_status_t build(tpt_build_t* b, tpt_entry_t* entry) {
     TPT_TRY(tpt_key_build(b->device, b->call, &entry->hash));
   }
   TPT_TRY(fill_entry(b, entry));
-  return tpt_table_add(&b->device->entries, entry->hash, entry);
+  return tpt_entry_add(b->device, entry);
 }
 
 tpt_status_t tpt_entry_build(tpt_device_t* device, const tpt_call_t* call,

@@ -9,11 +9,15 @@
 #include "eager/entry.h"
 #include "eager/internal_op.h"
 
+enum { ENTRY_MAX = 16384 };
+
 tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int index) {
   memset(device, 0, sizeof(*device));
   device->index = index;
   device->client = client;
-  device->returns_donations = strcmp(tpt_client_platform_name(client), "vtpu") == 0;
+  device->entry_max = ENTRY_MAX;
+  bool is_vtpu = strcmp(tpt_client_platform_name(client), "vtpu") == 0;
+  device->returns_donations = device->checks_indices = is_vtpu;
   pthread_mutex_init(&device->lock, NULL);
   tpt_arena_init(&device->arena);
   tpt_str_init(&device->text);
@@ -24,10 +28,6 @@ tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int ind
   return tpt_graph_create(&device->graph);
 }
 
-static void release_entry(void* take_entry) {
-  tpt_entry_release(take_entry);
-}
-
 void tpt_device_deinit(tpt_device_t* device) {
   tpt_scalar_cache_release(device->scalars);
   tpt_frame_deinit(&device->frame);
@@ -35,7 +35,7 @@ void tpt_device_deinit(tpt_device_t* device) {
   tpt_arena_deinit(&device->arena);
   tpt_str_deinit(&device->text);
   tpt_free(device->static_args);
-  tpt_table_deinit_items(&device->entries, release_entry);
+  tpt_entries_deinit(device);
   tpt_table_deinit_items(&device->windows, tpt_free);
   tpt_table_deinit_items(&device->homes.table, tpt_free);
   pthread_mutex_destroy(&device->lock);

@@ -23,14 +23,18 @@ void tpt_generator_init(tpt_generator_t* generator, int device);
 
 struct tpt_device {
   int index;
-  tpt_client_t* client;    // shared by all devices of the process
-  bool returns_donations;  // a failed launch gives its donated buffers back (vtpu)
+  tpt_client_t* client;  // shared by all devices of the process
+  // vtpu only: a failed launch gives its donated buffers back; programs with index checks can fail.
+  bool returns_donations, checks_indices;
   pthread_mutex_t lock;
   uint64_t call;  // number of the call or copy in progress
-  // interned things and compiled calls, for ever
+  // interned things, for ever, and compiled calls
   tpt_homes_t homes;
   tpt_table_t windows;
   tpt_table_t entries;
+  size_t entry_max;            // compiled calls that are kept
+  struct tpt_entry** dropped;  // no longer found, not freed yet
+  size_t dropped_count, dropped_capacity;
   uint64_t* static_args;  // per row of the op table, then internal ops: numbers that are keys
   // values
   tpt_scalar_cache_t* scalars;

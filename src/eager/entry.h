@@ -1,5 +1,5 @@
 // Entry: one compiled call: key, program, where each operand comes from, what each output becomes.
-// Made once per key and kept for the process.
+// Made once per key and kept until too many others were used more recently.
 #ifndef TPUTORCH_EAGER_ENTRY_H_
 #define TPUTORCH_EAGER_ENTRY_H_
 
@@ -40,6 +40,7 @@ typedef struct tpt_donation {
 
 typedef struct tpt_entry {
   uint64_t hash;
+  uint64_t last_call;  // number of the call that used it last
   uint64_t* words;
   size_t word_count;
   tpt_executable_t* executable;  // NULL: nothing to compute
@@ -57,6 +58,10 @@ typedef struct tpt_entry {
 } tpt_entry_t;
 
 void tpt_entry_release(tpt_entry_t* take_entry);  // NULL is legal
+// Makes the entry findable by its key, dropping old ones when the device has entry_max. On success the
+// device owns it.
+TPT_MUST_USE tpt_status_t tpt_entry_add(tpt_device_t* device, tpt_entry_t* entry);
+void tpt_entries_deinit(tpt_device_t* device);
 
 // Fills the device's frame from a call: uses, groups, starts, key and hash. May upload pending bytes.
 TPT_MUST_USE tpt_status_t tpt_key_build(tpt_device_t* device, const tpt_call_t* call,

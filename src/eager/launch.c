@@ -19,6 +19,11 @@ typedef struct launch {
   bool is_suspect;  // an operand's value may yet turn out to be an error
 } launch_t;
 
+// True when the program may fail on the values it is given.
+static inline bool can_fail(const launch_t* l) {
+  return l->entry->is_checked && l->device->checks_indices;
+}
+
 // --- operands --------------------------------------------------------------------------------------------
 
 static tpt_number_t number_of(const tpt_call_t* call, const tpt_operand_t* operand) {
@@ -134,8 +139,7 @@ static void undo(launch_t* l) {
 static tpt_status_t choose_donations(launch_t* l) {
   tpt_frame_t* frame = &l->device->frame;
   const tpt_entry_t* entry = l->entry;
-  bool must_survive =
-      !l->device->returns_donations && (entry->is_checked || l->is_suspect || tpt_blocking_get());
+  bool must_survive = !l->device->returns_donations && tpt_blocking_get();
   TPT_TRY(tpt_frame_reserve((void**)&frame->keep, &frame->keep_capacity, entry->donation_count,
                             sizeof(*frame->keep)));
   for (uint32_t i = 0; i < entry->donation_count; i++) {
@@ -201,7 +205,7 @@ static tpt_status_t run(launch_t* l) {
     status = tpt_memory_explain(l->device, l->entry->result_size, status);
   }
   if (status) return tpt_status_note(status, "in aten::%s", l->entry->label);
-  bool must_confirm = (l->entry->is_checked && l->entry->has_writes) || tpt_blocking_get();
+  bool must_confirm = (can_fail(l) && l->entry->has_writes) || tpt_blocking_get();
   if (__builtin_expect(!must_confirm, 1)) return NULL;
   return tpt_status_note(confirm(l), "in aten::%s", l->entry->label);
 }
@@ -222,7 +226,7 @@ static void commit(launch_t* l) {
     if (output->result >= 0) {
       tpt_cell_fill(cell, frame->results[output->result], output->home->size);
       cell->site = l->site;
-      if (__builtin_expect(l->is_suspect || entry->is_checked, 0)) tpt_cell_suspect(cell);
+      if (__builtin_expect(l->is_suspect || can_fail(l), 0)) tpt_cell_suspect(cell);
     }
     if (output->is_undefined) continue;
     bool is_plain = output->group < 0;
@@ -254,6 +258,7 @@ tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call, tpt_
                 .results = results,
                 .generator = call->generator ? call->generator : device->generator,
                 .site = {entry->label, call->file, call->line}};
+  entry->last_call = device->call;
   TPT_TRY(tpt_frame_reserve((void**)&frame->cells, &frame->cell_capacity, entry->output_count,
                             sizeof(*frame->cells)));
   l.cells = frame->cells;
