@@ -60,6 +60,19 @@ def test_views_and_in_place_take_no_memory():
     assert torch.tpu.memory_allocated() == base
 
 
+def test_a_loop_that_never_synchronizes_keeps_nothing():
+    table = torch.randn(1000, 64, device="tpu")
+    weight = torch.randn(64, 64, device="tpu", requires_grad=True)
+    index = torch.arange(900, device="tpu")
+    sizes = []
+    for _ in range(30):
+        weight.grad = None
+        (table[index] @ weight).relu().square().mean().backward()
+        weight.grad.sum().item()  # reads one value; nothing waits for the rest
+        sizes.append(torch.tpu.memory_allocated())
+    assert max(sizes[10:]) <= max(sizes[:10])
+
+
 def test_random_state():
     torch.manual_seed(3)
     a = torch.rand(5, device="tpu")

@@ -29,7 +29,11 @@ static void unlink_suspect(tpt_cell_t* cell) {
   } else {
     cell->device->suspects = cell->next;
   }
-  if (cell->next) cell->next->previous = cell->previous;
+  if (cell->next) {
+    cell->next->previous = cell->previous;
+  } else {
+    cell->device->oldest_suspect = cell->previous;
+  }
   cell->previous = cell->next = NULL;
 }
 
@@ -54,8 +58,21 @@ void tpt_cell_suspect(tpt_cell_t* cell) {
   cell->is_suspect = true;
   cell->previous = NULL;
   cell->next = cell->device->suspects;
-  if (cell->next) cell->next->previous = cell;
+  if (cell->next) {
+    cell->next->previous = cell;
+  } else {
+    cell->device->oldest_suspect = cell;
+  }
   cell->device->suspects = cell;
+}
+
+void tpt_cell_sweep(tpt_device_t* device) {
+  tpt_cell_t* newer;
+  for (tpt_cell_t* cell = device->oldest_suspect; cell; cell = newer) {
+    newer = cell->previous;
+    if (!tpt_buffer_is_ready(cell->buffer)) return;
+    tpt_cell_settle(cell);
+  }
 }
 
 void tpt_cell_settle(tpt_cell_t* cell) {

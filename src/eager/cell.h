@@ -43,6 +43,9 @@ void tpt_cell_release(tpt_cell_t* take_cell);  // NULL is legal
 void tpt_cell_suspect(tpt_cell_t* cell);
 // Clears or confirms a suspect whose value exists by now; does not wait.
 void tpt_cell_settle(tpt_cell_t* cell);
+// Settles the device's oldest suspects. Values come in the order of the calls, so it stops at the first
+// that is not there yet: a loop that never synchronizes keeps no dead values.
+void tpt_cell_sweep(tpt_device_t* device);
 // Lifts the suspicion; the value has been awaited.
 void tpt_cell_clear(tpt_cell_t* cell);
 // The status of a failed value with the call that made it; consumes and returns `take_status`.

@@ -39,7 +39,8 @@ struct tpt_device {
   // values
   tpt_scalar_cache_t* scalars;
   tpt_storage_t* storages;     // all live ones
-  tpt_cell_t* suspects;        // cells whose failure nobody has looked for
+  tpt_cell_t* suspects;        // cells whose failure nobody has looked for, newest first
+  tpt_cell_t* oldest_suspect;
   tpt_generator_t* generator;  // the default one
   // reports
   tpt_device_memory_t memory;

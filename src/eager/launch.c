@@ -235,6 +235,7 @@ static void commit(launch_t* l) {
     if (is_plain) storage->window = output->window;
   }
   l->generator->offset += entry->rng_counters;
+  if (l->device->suspects) tpt_cell_sweep(l->device);
 }
 
 static void fill_results(launch_t* l) {
