@@ -115,7 +115,9 @@ tpt_status_t check_clamp(tpt_lower_t* l) {
   return check_bounds(l);
 }
 
-tpt_status_t check_clamp_scalar(tpt_lower_t* l) { return check_bounds(l); }
+tpt_status_t check_clamp_scalar(tpt_lower_t* l) {
+  return check_bounds(l);
+}
 
 tpt_status_t lower_clamp(tpt_lower_t* l) {
   bool has_min = tpt_lower_has(l, 1), has_max = tpt_lower_has(l, 2);

@@ -64,7 +64,7 @@ typedef struct tpt_op_params {
   int64_t mode;           // family lowerings: meaning is the family's
   tpt_formula_t formula;  // lowering `pointwise`: what to compute; NULL: the StableHLO op `hlo`
   uint32_t refuses;       // lowering `pointwise`: bit 1 << TPT_CLASS_x for each class of operands
-      // (after promotion) that PyTorch refuses or that the row leaves to the CPU
+  // (after promotion) that PyTorch refuses or that the row leaves to the CPU
   tpt_lower_fn_t check;  // (optional) value rules in ATen's words; runs on every call, hit or miss,
                          // with l->graph NULL
   bool functional_only;  // derive no in-place or out= form
