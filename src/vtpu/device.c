@@ -3,10 +3,50 @@
 // saw the event sees an idle queue; the worker starts with the first task and is joined at release.
 #include "vtpu/device.h"
 
+#include <unistd.h>
+
 #include "base/allocator.h"
 #include "vtpu/buffer.h"
 
 enum { SPIN_COUNT = 400 };  // pauses before the worker sleeps: roughly 10-20 us
+
+// Devices of this process; those copied by a fork have no worker and are none of the child's.
+static pthread_mutex_t alive_mutex = PTHREAD_MUTEX_INITIALIZER;
+static vtpu_device_t* alive;
+static _Atomic pid_t alive_process;
+
+static void register_device(vtpu_device_t* device) {
+  pthread_mutex_lock(&alive_mutex);
+  if (alive_process != getpid()) alive = NULL;
+  alive_process = getpid();
+  device->next_alive = alive;
+  alive = device;
+  pthread_mutex_unlock(&alive_mutex);
+}
+
+static void unregister_device(vtpu_device_t* device) {
+  pthread_mutex_lock(&alive_mutex);
+  vtpu_device_t** link = &alive;
+  while (*link && *link != device)
+    link = &(*link)->next_alive;
+  if (*link) *link = device->next_alive;
+  pthread_mutex_unlock(&alive_mutex);
+}
+
+__attribute__((destructor)) void vtpu_devices_abandon(void) {
+  if (alive_process != getpid()) return;
+  pthread_mutex_lock(&alive_mutex);
+  for (vtpu_device_t* device = alive; device; device = device->next_alive) {
+    vtpu_device_lock(device);
+    device->is_abandoned = true;
+    device->waiter_count++;
+    while (device->is_running)
+      pthread_cond_wait(&device->progress, &device->mutex);
+    device->waiter_count--;
+    vtpu_device_unlock(device);
+  }
+  pthread_mutex_unlock(&alive_mutex);
+}
 
 tpt_status_t vtpu_device_create(const vtpu_device_params_t* params, vtpu_device_t** out_device) {
   *out_device = NULL;
@@ -22,6 +62,7 @@ tpt_status_t vtpu_device_create(const vtpu_device_params_t* params, vtpu_device_
   pthread_mutex_init(&device->mutex, NULL);
   pthread_cond_init(&device->work, NULL);
   pthread_cond_init(&device->progress, NULL);
+  register_device(device);
   *out_device = device;
   return NULL;
 }
@@ -29,17 +70,23 @@ tpt_status_t vtpu_device_create(const vtpu_device_params_t* params, vtpu_device_
 void vtpu_device_stop(vtpu_device_t* device) {
   if (!device || !device->is_started) return;
   vtpu_device_lock(device);
+  bool is_abandoned = device->is_abandoned;
   device->is_closed = true;
   atomic_fetch_add(&device->queued, 1);  // ends a spin
   pthread_cond_broadcast(&device->work);
   vtpu_device_unlock(device);
-  pthread_join(device->worker, NULL);
+  if (is_abandoned)
+    pthread_detach(device->worker);  // it may wait for inputs that nobody will make
+  else
+    pthread_join(device->worker, NULL);
   device->is_started = false;
 }
 
 void vtpu_device_release(vtpu_device_t* device) {
   if (!device) return;
   vtpu_device_stop(device);
+  if (device->is_abandoned) return;
+  unregister_device(device);
   pthread_cond_destroy(&device->progress);
   pthread_cond_destroy(&device->work);
   pthread_mutex_destroy(&device->mutex);
@@ -61,10 +108,23 @@ static tpt_status_t await_inputs(vtpu_task_t* task) {
   return error;
 }
 
+// False if the process exits: then the task must not run.
+static bool begin_running(vtpu_device_t* device) {
+  vtpu_device_lock(device);
+  device->is_running = !device->is_abandoned;
+  vtpu_device_unlock(device);
+  return device->is_running;
+}
+
 static void run_task(vtpu_device_t* device, vtpu_task_t* task) {
   tpt_status_t status = await_inputs(task);
+  if (!begin_running(device)) {
+    tpt_status_release(status);
+    return;
+  }
   if (!status) status = task->run(task);
   vtpu_device_lock(device);
+  device->is_running = false;
   if (task->finish) task->finish(task, status);
   device->completed = task->ticket;
   if (device->waiter_count > 0) pthread_cond_broadcast(&device->progress);
@@ -86,7 +146,7 @@ static void await_work(vtpu_device_t* device) {
 #endif
   }
   vtpu_device_lock(device);
-  while (!device->first && !device->is_closed) {
+  while (!device->first && !device->is_closed && !device->is_abandoned) {
     device->is_worker_asleep = true;
     pthread_cond_wait(&device->work, &device->mutex);
     device->is_worker_asleep = false;
@@ -106,7 +166,7 @@ static void* worker_main(void* arg) {
   for (;;) {
     if (!device->first) await_work(device);
     vtpu_task_t* task = device->first;
-    if (!task) break;
+    if (!task || device->is_abandoned) break;
     device->first = task->next;
     if (!device->first) device->last = NULL;
     vtpu_device_unlock(device);
@@ -120,6 +180,7 @@ static void* worker_main(void* arg) {
 // --- submission -----------------------------------------------------------------------------------------
 
 tpt_status_t vtpu_device_submit(vtpu_device_t* device, vtpu_task_t* task) {
+  if (device->is_abandoned) TPT_FAIL(TPT_UNAVAILABLE, "the process is exiting");
   if (!device->is_started) {
     int error = pthread_create(&device->worker, NULL, worker_main, device);
     if (error)
@@ -166,7 +227,7 @@ void vtpu_block_unhold(vtpu_device_t* device, vtpu_block_t* block) {
 
 void vtpu_device_await_locked(vtpu_device_t* device, uint64_t ticket) {
   device->waiter_count++;
-  while (device->completed < ticket)
+  while (device->completed < ticket && !device->is_abandoned)
     pthread_cond_wait(&device->progress, &device->mutex);
   device->waiter_count--;
 }

@@ -63,9 +63,12 @@ typedef struct vtpu_device {
   vtpu_task_t *first, *last;
   pthread_t worker;
   bool is_started, is_closed, is_worker_asleep;
+  bool is_running;    // the worker is inside a task
+  bool is_abandoned;  // the process exits: no task starts any more
   int waiter_count;
   pthread_cond_t work, progress;
   _Atomic uint64_t queued;  // mirrors `submitted` of queued tasks for the spinning worker
+  struct vtpu_device* next_alive;
 } vtpu_device_t;
 
 TPT_MUST_USE tpt_status_t vtpu_device_create(const vtpu_device_params_t* params,
@@ -73,7 +76,7 @@ TPT_MUST_USE tpt_status_t vtpu_device_create(const vtpu_device_params_t* params,
 // Runs what is queued and joins the worker; nothing may be submitted afterwards. NULL is legal. Devices
 // that copy from one another are all stopped before the first is released.
 void vtpu_device_stop(vtpu_device_t* device);
-// Stops, then frees. Buffers must be gone. NULL is legal.
+// Stops, then frees. Buffers must be gone. NULL is legal. An abandoned device is left as it is.
 void vtpu_device_release(vtpu_device_t* take_device);
 
 static inline void vtpu_device_lock(vtpu_device_t* device) {
@@ -104,6 +107,9 @@ void vtpu_block_unref(vtpu_device_t* device, vtpu_block_t* block);
 void vtpu_block_unhold(vtpu_device_t* device, vtpu_block_t* block);
 
 // --- without the lock ----------------------------------------------------------------------------
+// At the exit of a process that has not closed its clients: waits for tasks that are running and starts
+// no more, because the libraries that they call are about to end. The library's destructor calls it.
+void vtpu_devices_abandon(void);
 // True on a thread that runs some device's queue: it must not wait for a queue or end a device.
 bool vtpu_device_is_worker_thread(void);
 // Waits until everything submitted up to now is done.

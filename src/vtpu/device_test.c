@@ -202,6 +202,29 @@ static void test_scratch_grows(void) {
   vtpu_device_release(NULL);
 }
 
+// Last, because it ends all devices of the process.
+static void test_abandoned_devices_start_nothing_more(void) {
+  static bench_t bench;
+  bench.device = open_device();
+  vtpu_event_t* first = submit(&bench, 0, 20000000, TPT_OK, NULL);
+  for (int i = 1; i < 5; i++)
+    vtpu_event_release(submit(&bench, i, 0, TPT_OK, NULL));
+  struct timespec nap = {0, 5000000};
+  nanosleep(&nap, NULL);
+  vtpu_devices_abandon();
+  CHECK_EQ(bench.log_count, 1);  // what ran was awaited
+  CHECK(vtpu_event_await(first) == NULL);
+  vtpu_event_release(first);
+  vtpu_device_drain(bench.device);
+  nanosleep(&nap, NULL);
+  CHECK_EQ(bench.log_count, 1);
+  vtpu_task_t task = {0};
+  vtpu_device_lock(bench.device);
+  CHECK_FAILS(vtpu_device_submit(bench.device, &task), TPT_UNAVAILABLE, "exiting");
+  vtpu_device_unlock(bench.device);
+  vtpu_device_release(bench.device);
+}
+
 int main(void) {
   RUN(test_tasks_run_in_order);
   RUN(test_release_runs_what_is_queued);
@@ -212,5 +235,6 @@ int main(void) {
   RUN(test_the_worker_wakes_from_sleep);
   RUN(test_blocks_live_as_long_as_owners_or_readers);
   RUN(test_scratch_grows);
+  RUN(test_abandoned_devices_start_nothing_more);
   return TEST_RESULT;
 }

@@ -299,7 +299,7 @@ static tpt_status_t launch_locked(const vtpu_launch_t* launch) {
     }
   }
   bool is_inline = survey.pending_count == 0 && code->cost <= device->params.inline_limit &&
-                   vtpu_device_is_idle(device);
+                   vtpu_device_is_idle(device) && !device->is_abandoned;
   tpt_status_t status = is_inline ? run_inline(launch, &survey, temp ? temp->data : NULL)
                                   : queue_task(launch, &survey, temp);
   // Later work may have the temporaries' memory: it runs later.
