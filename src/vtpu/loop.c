@@ -128,6 +128,10 @@ static void load_emit(build_t* b, int m) {
     instr->extra = pattern;
     instr->size = (uint8_t)size;
     instr->move = vtpu_vm_move((size_t)size);
+    if (pattern->rank == 2 && pattern->runs[0].stride == size) {
+      instr->kind = VTPU_INSTR_TRANSPOSE;
+      instr->transpose = vtpu_vm_transpose((size_t)size);
+    }
     place = instr->dst = vreg_make(b, (size_t)size, fixed);
     b->cost +=
         pattern->rank == 0 ? 30 : (pattern->runs[pattern->rank - 1].stride == size ? 80 : 400);
@@ -345,6 +349,7 @@ static void op_emit(build_t* b, int m) {
 }
 
 static void member_emit(build_t* b, int m) {
+  int first_instr = b->instr_count;
   switch (b->spec->members[m].kind) {
   case VTPU_MEMBER_LOAD:
     load_emit(b, m);
@@ -362,7 +367,9 @@ static void member_emit(build_t* b, int m) {
   int direct = dense_output_of(b, m);
   const vtpu_member_t* member = &b->spec->members[m];
   if (b->spec->stores_last && b->spec->output_count > 1) return;
+  // An op that is held by its operand's register made no instruction of its own to retarget.
   if (direct >= 0 && (member->kind != VTPU_MEMBER_OP || member->op == TPT_HLO_BITCAST_CONVERT ||
+                      b->instr_count == first_instr ||
                       !store_direct(b, direct, &b->member_place[m])))
     direct = -1;
   for (int o = 0; o < b->spec->output_count; o++) {

@@ -89,17 +89,19 @@ typedef struct vtpu_pattern {
 } vtpu_pattern_t;
 
 typedef enum vtpu_instr_kind {
-  VTPU_INSTR_OP,     // dst = fn(a, b, c)
-  VTPU_INSTR_LOAD,   // dst = elements at a by pattern
-  VTPU_INSTR_STORE,  // elements at dst by pattern = a
-  VTPU_INSTR_IOTA,   // dst = s64 numbers from a by pattern
-  VTPU_INSTR_FILL,   // dst = the element at `extra`
+  VTPU_INSTR_OP,         // dst = fn(a, b, c)
+  VTPU_INSTR_LOAD,       // dst = elements at a by pattern
+  VTPU_INSTR_TRANSPOSE,  // the same for a pattern of two runs of which the outer one is contiguous
+  VTPU_INSTR_STORE,      // elements at dst by pattern = a
+  VTPU_INSTR_IOTA,       // dst = s64 numbers from a by pattern
+  VTPU_INSTR_FILL,       // dst = the element at `extra`
 } vtpu_instr_kind_t;
 
 typedef struct vtpu_instr {
   union {
-    vtpu_vm_fn_t fn;         // OP
-    vtpu_vm_move_fn_t move;  // LOAD, STORE, FILL
+    vtpu_vm_fn_t fn;                   // OP
+    vtpu_vm_move_fn_t move;            // LOAD, STORE, FILL
+    vtpu_vm_transpose_fn_t transpose;  // TRANSPOSE
   };
   const void* extra;  // pattern, element, or operand b of reduce_precision
   uint8_t kind;

@@ -53,6 +53,12 @@ static void lanes_load(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
     lanes_move(frame, instr, frame->slots[instr->a], frame->slots[instr->dst], true);
 }
 
+static void lanes_transpose(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  const vtpu_pattern_t* pattern = instr->extra;
+  instr->transpose(frame->slots[instr->dst], frame->slots[instr->a], pattern->runs[1].stride,
+                   run_extent(frame, &pattern->runs[0]), run_extent(frame, &pattern->runs[1]));
+}
+
 static void lanes_store(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
   const vtpu_pattern_t* pattern = instr->extra;
   if (pattern->rank == 0)  // a tile of one lane
@@ -156,6 +162,9 @@ static void instrs_run(const vtpu_frame_t* frame, int first, int end) {
       break;
     case VTPU_INSTR_LOAD:
       lanes_load(frame, instr);
+      break;
+    case VTPU_INSTR_TRANSPOSE:
+      lanes_transpose(frame, instr);
       break;
     case VTPU_INSTR_STORE:
       lanes_store(frame, instr);

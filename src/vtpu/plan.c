@@ -7,7 +7,12 @@
 #include "hlo/builder.h"
 #include "vtpu/plan_fuse.h"
 
-enum { DEPTH_MAX = 64, SMALL_CONSTANT = 1 << 16 };
+enum {
+  DEPTH_MAX = 64,
+  SMALL_CONSTANT = 1 << 16,  // bytes
+  FOLD_SIZE = 1 << 12,
+  FOLD_ELEMENTS = 1 << 14,
+};
 
 // --- buffers -----------------------------------------------------------------------------------------------
 
@@ -15,7 +20,7 @@ uint32_t plan_buffer_add(plan_t* plan, vtpu_space_t space, size_t size) {
   if (plan->buffer_count == plan->buffer_capacity) {
     size_t capacity = plan->buffer_capacity ? plan->buffer_capacity * 2 : 32;
     vtpu_plan_buffer_t* buffers = tpt_arena_alloc(plan->temp, capacity * sizeof(*buffers));
-    if (!buffers) return 0;  // the arena remembers
+    if (!buffers) return 0;  // a valid number; the arena remembers
     if (plan->buffer_count) memcpy(buffers, plan->buffers, plan->buffer_count * sizeof(*buffers));
     plan->buffers = buffers;
     plan->buffer_capacity = capacity;
@@ -272,8 +277,44 @@ static tpt_status_t node_visit(fuse_t* f, uint32_t number, uint32_t position, st
   return NULL;
 }
 
+// --- folding -----------------------------------------------------------------------------------------------
+
+static bool is_constant_buffer(const plan_t* plan, uint32_t buffer) {
+  return plan->buffers[buffer].space == VTPU_SPACE_CONST;
+}
+
+// True for a small loop that reads constants only.
+static bool is_foldable(const plan_t* plan, const vtpu_step_t* step) {
+  size_t size = 0;
+  for (uint32_t i = 0; i < step->read_count; i++)
+    if (!is_constant_buffer(plan, step->reads[i])) return false;
+  for (uint32_t i = 0; i < step->write_count; i++)
+    size += plan->buffers[step->writes[i]].size;
+  return size <= FOLD_SIZE && step->loop->element_count <= FOLD_ELEMENTS;
+}
+
+// Runs a loop now; its outputs become constants.
+static tpt_status_t step_fold(plan_t* plan, const vtpu_step_t* step) {
+  const void** pointers = tpt_arena_calloc(plan->temp, plan->buffer_count + 1, sizeof(*pointers));
+  void* scratch = tpt_arena_alloc(plan->temp, step->scratch_size + 1);
+  if (!pointers || !scratch) return tpt_arena_status(plan->temp);
+  for (uint32_t i = 0; i < step->read_count; i++)
+    pointers[step->reads[i]] = plan->buffers[step->reads[i]].data;
+  for (uint32_t i = 0; i < step->write_count; i++) {
+    vtpu_plan_buffer_t* buffer = &plan->buffers[step->writes[i]];
+    char* data = tpt_arena_alloc(plan->arena, buffer->size + 64);
+    if (!data) return tpt_arena_status(plan->arena);
+    buffer->space = VTPU_SPACE_CONST;
+    buffer->data = pointers[step->writes[i]] = (char*)(((uintptr_t)data + 63) & ~(uintptr_t)63);
+  }
+  vtpu_exec_t exec = {.pool = NULL};
+  vtpu_loop_run(step->loop, &exec, (void* const*)(uintptr_t)pointers, scratch);
+  return NULL;
+}
+
 // Buffers exist from here on: kernels are prepared, loops compiled.
 static tpt_status_t steps_complete(fuse_t* f, steps_t* steps) {
+  TPT_TRY(tpt_arena_status(f->plan->temp));
   for (uint32_t i = 0; i < steps->count; i++) {
     vtpu_step_t* step = &steps->data[i];
     TPT_TRY(step_buffers(f->plan, step->node, step));
@@ -289,8 +330,12 @@ static tpt_status_t steps_complete(fuse_t* f, steps_t* steps) {
     vtpu_step_t* step = step_add(f->plan, steps);
     if (!step) return tpt_arena_status(f->plan->temp);
     TPT_TRY(fuse_loop_step(f->plan, loop, step));
+    if (is_foldable(f->plan, step)) {
+      TPT_TRY(step_fold(f->plan, step));
+      steps->count--;
+    }
   }
-  return NULL;
+  return tpt_arena_status(f->plan->temp);
 }
 
 static int step_compare(const void* a, const void* b) {

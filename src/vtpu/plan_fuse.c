@@ -10,6 +10,7 @@
 enum {
   CHEAP_COST = 130,      // picoseconds per element that may be spent again rather than stored
   STEP_COST = 100000,    // picoseconds that a step of its own costs
+  SIBLINGS_MAX = 16,     // readers of an operand that are looked at for company
   HOISTED_LANES = 2048,  // evaluations of a value that is the same for all tiles
 };
 
@@ -67,10 +68,11 @@ static tpt_status_t demand(fuse_t* f, fuse_loop_t* loop, uint32_t root, int map,
     member->kind = splat ? FUSE_NUMBER : FUSE_LOAD;
     return splat ? NULL : fuse_need(f, root, loop->position);
   }
-  const tpt_node_t* producer = plan_producer(plan, root);
-  if (!in_this_block(f, root) || !producer) {
+  bool local = in_this_block(f, root);
+  if (!local || !plan_producer(plan, root)) {
     member->kind = FUSE_LOAD;
-    return fuse_need(f, root, loop->position);
+    TPT_TRY(fuse_need(f, root, loop->position));
+    if (!local) return NULL;
   }
   fuse_demand_t* entry = tpt_arena_alloc(plan->temp, sizeof(*entry));
   if (!entry) return tpt_arena_status(plan->temp);
@@ -199,7 +201,8 @@ static fuse_loop_t* sibling(const fuse_t* f, const tpt_node_t* node, uint32_t ro
   if (plan_class(f->plan, node) != PLAN_ELEMENTWISE) return NULL;
   for (uint32_t i = 0; i < node->operand_count; i++) {
     const plan_value_t* operand = &f->plan->values[plan_root(f->plan, node->operands[i])];
-    for (const fuse_demand_t* d = operand->demands; d; d = d->next) {
+    int seen = 0;
+    for (const fuse_demand_t* d = operand->demands; d && seen++ < SIBLINGS_MAX; d = d->next) {
       fuse_loop_t* loop = d->loop;
       if (loop->reduces || loop->count != count || loop->position >= position) continue;
       if (loop->output_count == VTPU_LOOP_OUTPUTS_MAX ||
@@ -316,12 +319,15 @@ static fuse_loop_t* reduce_sibling(const fuse_t* f, const tpt_node_t* node, cons
   int count = 1;
   for (uint32_t i = 0; producer && i < producer->operand_count && i < 3; i++)
     values[count++] = plan_root(f->plan, producer->operands[i]);
-  for (int i = 0; i < count; i++)
-    for (const fuse_demand_t* d = f->plan->values[values[i]].demands; d; d = d->next)
+  for (int i = 0; i < count; i++) {
+    int seen = 0;
+    for (const fuse_demand_t* d = f->plan->values[values[i]].demands; d && seen++ < SIBLINGS_MAX;
+         d = d->next)
       if (pattern_equal(d->loop, space, reduced) && d->loop->position < position &&
           d->loop->output_count < VTPU_LOOP_OUTPUTS_MAX &&
           d->loop->member_count < VTPU_LOOP_MEMBERS_MAX / 2)
         return d->loop;
+  }
   return NULL;
 }
 

@@ -59,6 +59,8 @@ static tpt_status_t plan_make(plan_t* plan) {
   plan->values =
       tpt_arena_calloc(plan->temp, tpt_graph_value_count(plan->graph) + 1, sizeof(*plan->values));
   plan->nodes = tpt_arena_alloc(plan->temp, sizeof(*plan->nodes) * (size_t)(node_count + 1));
+  plan->buffer_capacity = 16;
+  plan->buffers = tpt_arena_calloc(plan->temp, plan->buffer_capacity, sizeof(*plan->buffers));
   TPT_TRY(tpt_arena_status(plan->temp));
   for (uint32_t i = 0; i < node_count; i++)
     plan->nodes[i] = tpt_graph_node(plan->graph, i);

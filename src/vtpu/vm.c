@@ -75,6 +75,10 @@ vtpu_vm_move_fn_t vtpu_vm_move(size_t size) {
   FIND(move[__builtin_ctzll(size)]);
 }
 
+vtpu_vm_transpose_fn_t vtpu_vm_transpose(size_t size) {
+  FIND(transpose[__builtin_ctzll(size)]);
+}
+
 vtpu_vm_fn_t vtpu_vm_reduce_precision(tpt_dtype_t type) {
   return vtpu_vm_op(TPT_HLO_REDUCE_PRECISION, type);
 }
