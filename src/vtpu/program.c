@@ -70,7 +70,9 @@ static tpt_status_t plan_make(plan_t* plan) {
   TPT_TRY(plan_layout(plan));
   TPT_TRY(steps_keep(plan, program->main));
   program->buffers =
-      tpt_arena_copy(plan->arena, plan->buffers, sizeof(*plan->buffers) * (plan->buffer_count + 1));
+      tpt_arena_calloc(plan->arena, plan->buffer_count + 1, sizeof(*plan->buffers));
+  if (program->buffers && plan->buffer_count > 0)
+    memcpy(program->buffers, plan->buffers, sizeof(*plan->buffers) * plan->buffer_count);
   program->buffer_count = (uint32_t)plan->buffer_count;
   program->table_size = (plan->buffer_count * sizeof(void*) + 63) & ~(size_t)63;
   program->temp_size += program->table_size;
