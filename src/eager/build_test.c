@@ -67,38 +67,6 @@ static void test_failed_build_adds_nothing(void) {
   test_release(&b);
 }
 
-static void test_running_statistics_are_written(void) {
-  int64_t sizes[] = {2, 1, 2};
-  test_tensor_t x = test_upload(TPT_F32, 3, sizes, (float[]){1, 2, 3, 6});
-  test_tensor_t mean = test_f32(1, (float[]){10}), var = test_f32(1, (float[]){20});
-  tpt_arg_t args[8] = {test_arg(test_ref(&x)),
-                       {.kind = TPT_ARG_NONE},
-                       {.kind = TPT_ARG_NONE},
-                       test_arg(test_ref(&mean)),
-                       test_arg(test_ref(&var)),
-                       {.kind = TPT_ARG_BOOL, .number = {.dtype = TPT_PRED, .i = 1}},
-                       {.kind = TPT_ARG_FLOAT, .number = {.dtype = TPT_F64, .f = 0.5}},
-                       {.kind = TPT_ARG_FLOAT, .number = {.dtype = TPT_F64, .f = 0}}};
-  tpt_call_t call = {.op = tpt_op_find("native_batch_norm"),
-                     .args = args,
-                     .arg_count = 8,
-                     .default_dtype = TPT_F32};
-  tpt_result_t* results;
-  int count = 0;
-  if (CHECK_OK(tpt_call_run(&call, &results, &count))) {
-    CHECK_EQ(count, 3);
-    for (int i = 0; i < count; i++)
-      tpt_storage_release(results[i].storage);
-    TEST_F32(mean, 6.5f);  // (10 + 3) / 2
-    float got = 0;
-    CHECK_OK(tpt_tensor_download(test_ref(&var), &got));
-    CHECK_NEAR(got, 0.5 * 20 + 0.5 * 14 / 3.0, 1e-5);  // unbiased
-  }
-  test_release(&x);
-  test_release(&mean);
-  test_release(&var);
-}
-
 static void test_dump_writes_every_program(void) {
   char path[256];
   snprintf(path, sizeof(path), "%s/eager_build_test-%d", P_tmpdir, (int)getpid());
@@ -122,7 +90,6 @@ int main(void) {
   RUN(test_rows_are_cut_with_run_time_starts);
   RUN(test_channels_last_inplace_needs_no_transpose_of_the_home);
   RUN(test_failed_build_adds_nothing);
-  RUN(test_running_statistics_are_written);
   RUN(test_dump_writes_every_program);
   return TEST_RESULT;
 }

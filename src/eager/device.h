@@ -38,8 +38,8 @@ struct tpt_device {
   uint64_t* static_args;  // per row of the op table, then internal ops: numbers that are keys
   // values
   tpt_scalar_cache_t* scalars;
-  tpt_storage_t* storages;     // all live ones
-  tpt_cell_t* suspects;        // cells whose failure nobody has looked for, newest first
+  tpt_storage_t* storages;  // all live ones
+  tpt_cell_t* suspects;     // cells whose failure nobody has looked for, newest first
   tpt_cell_t* oldest_suspect;
   tpt_generator_t* generator;  // the default one
   // reports
