@@ -65,6 +65,14 @@ tpt_v tpt_swap_last(tpt_graph_t* g, tpt_v x) {
   return tpt_hlo_transpose(g, x, permutation);
 }
 
+tpt_v tpt_rotate(tpt_graph_t* g, tpt_v x, int count) {
+  int rank = tpt_graph_type(g, x)->rank;
+  int64_t permutation[TPT_RANK_MAX];
+  for (int d = 0; d < rank; d++)
+    permutation[d] = (d + count) % rank;
+  return tpt_hlo_transpose(g, x, permutation);
+}
+
 tpt_v tpt_flatten(tpt_graph_t* g, tpt_v x) {
   int64_t count = tpt_type_count(tpt_graph_type(g, x));
   return tpt_hlo_reshape(g, x, 1, &count);

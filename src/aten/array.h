@@ -19,6 +19,8 @@ tpt_v tpt_sum_to(tpt_graph_t* g, tpt_v x, int rank, const int64_t* dims);
 tpt_v tpt_unsqueeze(tpt_graph_t* g, tpt_v x, int dim);
 // Exchanges the last two dimensions.
 tpt_v tpt_swap_last(tpt_graph_t* g, tpt_v x);
+// Moves the first `count` dimensions behind the others.
+tpt_v tpt_rotate(tpt_graph_t* g, tpt_v x, int count);
 // The elements as one dimension.
 tpt_v tpt_flatten(tpt_graph_t* g, tpt_v x);
 

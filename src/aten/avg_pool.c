@@ -157,6 +157,21 @@ static tpt_v sum_tiles(tpt_graph_t* g, const tpt_pool_t* p, int i, tpt_v x) {
   return tpt_reduce_sum(g, x, (int64_t[]){dim + 1}, 1);
 }
 
+// Uneven windows read whole runs of the leading dimensions when those stand last. Returns how many
+// dimensions were moved.
+static int lead_last(tpt_graph_t* g, tpt_pool_t* p, tpt_v* inout_x) {
+  bool is_even = true;
+  for (int i = 0; i < p->count; i++)
+    is_even &= tpt_pool_is_even(p, i);
+  int moved = is_even ? 0 : p->first;
+  if (moved) *inout_x = tpt_rotate(g, *inout_x, moved);
+  p->first -= moved;
+  return moved;
+}
+static tpt_v lead_back(tpt_graph_t* g, const tpt_pool_t* p, int moved, tpt_v x) {
+  return moved ? tpt_rotate(g, x, p->count) : x;
+}
+
 tpt_status_t lower_adaptive_avg_pool(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_v x = tpt_lower_value(l, 0);
@@ -168,6 +183,7 @@ tpt_status_t lower_adaptive_avg_pool(tpt_lower_t* l) {
   if (tpt_type_count(&out) == 0)
     return give(l, tpt_fill(g, out.dtype, out.rank, out.dims, 0), type.dtype, 0);
   x = tpt_hlo_convert(g, x, tpt_dtype_compute(type.dtype));
+  int moved = lead_last(g, &p, &x);
   for (int i = p.count - 1; i >= 0; i--) {
     tpt_taps_t taps;
     if (tpt_pool_is_even(&p, i))
@@ -177,7 +193,8 @@ tpt_status_t lower_adaptive_avg_pool(tpt_lower_t* l) {
   }
   int64_t* counts[TPT_POOL_MAX];
   if (!count_adaptive(g, &p, counts)) return tpt_graph_status(g);
-  return give(l, divide_counts(g, &p, counts, x), type.dtype, 0);
+  x = lead_back(g, &p, moved, divide_counts(g, &p, counts, x));
+  return give(l, x, type.dtype, 0);
 }
 
 tpt_status_t lower_adaptive_avg_pool_backward(tpt_lower_t* l) {
@@ -192,6 +209,7 @@ tpt_status_t lower_adaptive_avg_pool_backward(tpt_lower_t* l) {
     return give(l, tpt_fill(g, type.dtype, type.rank, type.dims, 0), type.dtype, 1);
   int64_t* counts[TPT_POOL_MAX];
   if (!count_adaptive(g, &p, counts)) return tpt_graph_status(g);
+  int moved = lead_last(g, &p, &x);
   x = divide_counts(g, &p, counts, x);
   for (int i = p.count - 1; i >= 0; i--) {
     tpt_taps_t taps, back;
@@ -200,5 +218,5 @@ tpt_status_t lower_adaptive_avg_pool_backward(tpt_lower_t* l) {
     else if (tpt_pool_taps(g, &p, i, &taps) && tpt_taps_transpose(g, &taps, p.in[i], &back))
       x = tpt_taps_sum(g, x, p.first + i, &back);
   }
-  return give(l, x, type.dtype, 1);
+  return give(l, lead_back(g, &p, moved, x), type.dtype, 1);
 }

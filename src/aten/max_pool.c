@@ -245,23 +245,57 @@ static tpt_v scatter_planes(tpt_graph_t* g, const tpt_pool_t* p, tpt_v grad, tpt
   return tpt_hlo_reshape(g, sum, to->rank, to->dims);
 }
 
+// Dimensions of x with each spatial one followed by its tile: [..., out, kernel, out, kernel]; where
+// x's own dimensions stand among them.
+static int split_tiles(const tpt_pool_t* p, const tpt_type_t* x, int64_t* dims, int64_t* where) {
+  int rank = 0;
+  for (int d = 0; d < x->rank; d++) {
+    where[d] = rank;
+    dims[rank++] = x->dims[d];
+    if (d >= p->first) dims[rank++] = p->kernel[d - p->first];
+  }
+  return rank;
+}
+
+// Flat place in the input's plane of every element of the tiles, as s32 [out, kernel, out, kernel].
+static tpt_v tile_places(tpt_graph_t* g, const tpt_pool_t* p, int rank, const int64_t* dims) {
+  tpt_type_t type = tpt_type_make(TPT_S32, rank - p->first, dims + p->first);
+  tpt_v sum = tpt_hlo_splat_i64(g, &type, 0);
+  for (int i = 0; i < p->count; i++) {
+    tpt_v block = tpt_mul_f64(g, tpt_hlo_iota(g, &type, 2 * i), (double)p->kernel[i]);
+    tpt_v row = tpt_add(g, block, tpt_hlo_iota(g, &type, 2 * i + 1));
+    sum = tpt_add(g, sum, tpt_mul_f64(g, row, (double)plane_step(p, i)));
+  }
+  return sum;
+}
+
+// Cuts or zero-fills dimension by dimension to the input's sizes.
+static tpt_v fit_input(tpt_graph_t* g, const tpt_pool_t* p, tpt_v x, const tpt_type_t* to) {
+  int64_t none[TPT_RANK_MAX] = {0}, high[TPT_RANK_MAX] = {0};
+  tpt_type_t type = *tpt_graph_type(g, x);
+  bool is_same = true;
+  for (int i = 0; i < p->count; i++) {
+    high[p->first + i] = to->dims[p->first + i] - type.dims[p->first + i];
+    is_same &= high[p->first + i] == 0;
+  }
+  return is_same ? x : tpt_hlo_pad(g, x, tpt_hlo_scalar_i64(g, type.dtype, 0), none, high, none);
+}
+
 // Windows that tile the input: every element asks whether its window named it.
 static tpt_v select_tiles(tpt_graph_t* g, const tpt_pool_t* p, tpt_v grad, tpt_v index,
                           const tpt_type_t* to) {
-  index = tpt_hlo_convert(g, index, TPT_S32);
-  index = tpt_add_f64(g, index, 1);  // 0 is what lies outside every window
-  for (int i = p->count - 1; i >= 0; i--) {
-    grad = tpt_pool_repeat(g, grad, p, i);
-    index = tpt_pool_repeat(g, index, p, i);
-  }
-  tpt_type_t plane = tpt_type_make(TPT_S32, p->count, p->in);
-  int64_t size = tpt_type_count(&plane), where[TPT_POOL_MAX];
-  for (int i = 0; i < p->count; i++)
-    where[i] = p->first + i;
-  tpt_type_t flat = tpt_type_make(TPT_S32, 1, &size);
-  tpt_v place = tpt_hlo_reshape(g, tpt_add_f64(g, tpt_hlo_iota(g, &flat, 0), 1), p->count, p->in);
-  place = tpt_hlo_broadcast_in_dim(g, place, to->rank, to->dims, where);
-  return tpt_select(g, tpt_eq(g, index, place), grad, tpt_like(g, grad, 0));
+  tpt_type_t type = *tpt_graph_type(g, grad);
+  int64_t dims[2 * TPT_RANK_MAX], where[TPT_RANK_MAX], joined[TPT_RANK_MAX], space[TPT_RANK_MAX];
+  int rank = split_tiles(p, &type, dims, where);
+  index = tpt_hlo_broadcast_in_dim(g, tpt_hlo_convert(g, index, TPT_S32), rank, dims, where);
+  grad = tpt_hlo_broadcast_in_dim(g, grad, rank, dims, where);
+  for (int d = p->first; d < rank; d++)
+    space[d - p->first] = d;
+  tpt_v places = tpt_hlo_broadcast_in_dim(g, tile_places(g, p, rank, dims), rank, dims, space);
+  tpt_v x = tpt_select(g, tpt_eq(g, index, places), grad, tpt_like(g, grad, 0));
+  for (int d = 0; d < type.rank; d++)
+    joined[d] = d < p->first ? type.dims[d] : type.dims[d] * p->kernel[d - p->first];
+  return fit_input(g, p, tpt_hlo_reshape(g, x, type.rank, joined), to);
 }
 
 static tpt_status_t give_backward(tpt_lower_t* l, const tpt_pool_t* p, int index_arg,

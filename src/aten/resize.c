@@ -173,13 +173,16 @@ static tpt_status_t resize(tpt_lower_t* l, method_t method) {
   if (!tpt_dtype_is_float(type.dtype) && !is_byte)
     TPT_FAIL(TPT_UNIMPLEMENTED, "\"%s\" not implemented for '%s'", tpt_op_schema(l->op)->base,
              tpt_dtype_row(type.dtype)->name);
+  int count = (int)l->op->params.mode;
   if (!is_nearest(method)) x = tpt_hlo_convert(g, x, tpt_dtype_compute(type.dtype));
-  for (int i = (int)l->op->params.mode - 1; i >= 0; i--) {
+  x = tpt_rotate(g, x, 2);  // a tap then reads whole runs of batch and channels
+  for (int i = count - 1; i >= 0; i--) {
     tpt_taps_t taps;
     if (!make_taps(g, &axes[i], method, &taps)) return tpt_graph_status(g);
-    x = is_nearest(method) ? tpt_take(g, x, 2 + i, taps.index, taps.size)
-                           : tpt_taps_sum(g, x, 2 + i, &taps);
+    x = is_nearest(method) ? tpt_take(g, x, i, taps.index, taps.size)
+                           : tpt_taps_sum(g, x, i, &taps);
   }
+  x = tpt_rotate(g, x, count);
   return tpt_lower_result_format(l, tpt_hlo_convert(g, x, type.dtype),
                                  tpt_lower_is_channels_last(l, 0));
 }
@@ -201,13 +204,14 @@ static tpt_status_t resize_backward(tpt_lower_t* l, method_t method) {
                "Expected grad_output to have the same shape as output; got %lld at dimension %d",
                (long long)type.dims[d], d);
   }
-  grad = tpt_hlo_convert(g, grad, tpt_dtype_compute(type.dtype));
+  grad = tpt_rotate(g, tpt_hlo_convert(g, grad, tpt_dtype_compute(type.dtype)), 2);
   for (int i = 0; i < count; i++) {
     tpt_taps_t taps, back;
     if (!make_taps(g, &axes[i], method, &taps) || !tpt_taps_transpose(g, &taps, axes[i].in, &back))
       return tpt_graph_status(g);
-    grad = tpt_taps_sum(g, grad, 2 + i, &back);
+    grad = tpt_taps_sum(g, grad, i, &back);
   }
+  grad = tpt_rotate(g, grad, count);
   bool channels_last = method != CUBIC && tpt_lower_is_channels_last(l, 0);
   return tpt_lower_result_format(l, tpt_hlo_convert(g, grad, type.dtype), channels_last);
 }
