@@ -47,6 +47,16 @@ static tpt_value_t unary_to(tpt_graph_t* g, tpt_hlo_t op, tpt_value_t x, const t
 tpt_value_t tpt_hlo_convert(tpt_graph_t* g, tpt_value_t x, tpt_dtype_t dtype) {
   tpt_type_t type = *tpt_graph_type(g, x);
   if (type.dtype == dtype && !tpt_value_is_none(x)) return x;
+  bool from_complex = tpt_dtype_is_complex(type.dtype), to_complex = tpt_dtype_is_complex(dtype);
+  if (from_complex && dtype == TPT_PRED)  // true when either part is
+    return tpt_hlo_compare(g, TPT_NE, x, tpt_hlo_splat_i64(g, &type, 0));
+  if (from_complex && !to_complex)
+    return tpt_hlo_convert(g, tpt_hlo_unary(g, TPT_HLO_REAL, x), dtype);
+  if (to_complex && !from_complex) {
+    type.dtype = tpt_dtype_real(dtype);
+    tpt_value_t re = tpt_hlo_convert(g, x, type.dtype);
+    return tpt_hlo_complex(g, re, tpt_hlo_splat_i64(g, &type, 0));
+  }
   type.dtype = dtype;
   return unary_to(g, TPT_HLO_CONVERT, x, &type);
 }

@@ -36,7 +36,8 @@ tpt_value_t tpt_hlo_compare(tpt_graph_t* g, tpt_compare_t direction, tpt_value_t
 tpt_value_t tpt_hlo_select(tpt_graph_t* g, tpt_value_t predicate, tpt_value_t on_true,
                            tpt_value_t on_false);
 tpt_value_t tpt_hlo_clamp(tpt_graph_t* g, tpt_value_t low, tpt_value_t x, tpt_value_t high);
-// Returns x itself when it has the dtype already.
+// Returns x itself when it has the dtype already. Between real and complex it is written with real and
+// complex: not every plugin converts those.
 tpt_value_t tpt_hlo_convert(tpt_graph_t* g, tpt_value_t x, tpt_dtype_t dtype);
 tpt_value_t tpt_hlo_bitcast_convert(tpt_graph_t* g, tpt_value_t x, const tpt_type_t* type);
 tpt_value_t tpt_hlo_complex(tpt_graph_t* g, tpt_value_t re, tpt_value_t im);
