@@ -351,7 +351,9 @@ tpt_status_t lower_unfold_backward(tpt_lower_t* l) {
   int64_t size = tpt_lower_int(l, 3), step = tpt_lower_int(l, 4);
   int dim;
   TPT_TRY(tpt_wrap_dim(tpt_lower_int(l, 2), type.rank, &dim));
-  if (size > SIZE_MAX_UNROLLED || type.rank == 0) return tpt_refuse_dtype(l, dtype);
+  if (size > SIZE_MAX_UNROLLED) return tpt_refuse_dtype(l, dtype);
+  if (type.rank == 0)
+    return tpt_lower_result(l, tpt_hlo_convert(g, tpt_reduce_sum(g, grad, NULL, 0), dtype));
   int last = tpt_graph_type(g, grad)->rank - 1;
   int64_t windows = tpt_graph_type(g, grad)->dims[dim];
   tpt_v zero = tpt_hlo_scalar_i64(g, type.dtype, 0);
