@@ -60,6 +60,37 @@ def test_views_and_in_place_take_no_memory():
     assert torch.tpu.memory_allocated() == base
 
 
+def test_synchronize_waits_for_results_that_were_dropped():
+    import time
+
+    x = torch.randn(1500, 1500, device="tpu")
+    torch.tpu.synchronize()
+
+    def timed(read):
+        start = time.perf_counter()
+        for _ in range(3):
+            y = x @ x
+            if not read:
+                del y
+        torch.tpu.synchronize()
+        return time.perf_counter() - start
+
+    timed(True)
+    assert timed(False) > timed(True) / 4
+
+
+def test_gradient_steps_after_unread_losses():
+    # A value that may still fail is donated by the optimizer; waiting afterwards must not trip over it.
+    weight = torch.randn(10, 4, device="tpu", requires_grad=True)
+    x, y = torch.randn(8, 4, device="tpu"), torch.arange(8, device="tpu")
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    for _ in range(60):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(x @ weight.t(), y).backward()
+        optimizer.step()
+    torch.tpu.synchronize()
+
+
 def test_a_loop_that_never_synchronizes_keeps_nothing():
     table = torch.randn(1000, 64, device="tpu")
     weight = torch.randn(64, 64, device="tpu", requires_grad=True)

@@ -29,6 +29,7 @@ tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int ind
 }
 
 void tpt_device_deinit(tpt_device_t* device) {
+  tpt_barrier_deinit(&device->barrier);
   tpt_scalar_cache_release(device->scalars);
   tpt_frame_deinit(&device->frame);
   tpt_graph_release(device->graph);
@@ -65,9 +66,13 @@ static tpt_status_t collect_cells(tpt_device_t* device, tpt_cell_t*** out_cells,
 tpt_status_t tpt_device_wait(tpt_device_t* device) {
   tpt_cell_t** cells;
   size_t count;
+  tpt_buffer_t* last = NULL;
   tpt_device_lock(device);
   tpt_status_t status = collect_cells(device, &cells, &count);
+  if (!status) status = tpt_barrier_send(&device->barrier, device->client, device->index, &last);
   tpt_device_unlock(device);
+  if (last && !status) status = tpt_buffer_await(last);
+  tpt_buffer_release(last);
   tpt_status_t first = NULL;
   for (size_t i = 0; i < count; i++) {
     tpt_status_t failure = tpt_buffer_await(cells[i]->buffer);

@@ -8,6 +8,7 @@
 #include "tputorch/runtime.h"
 
 #include "base/str.h"
+#include "eager/barrier.h"
 #include "eager/frame.h"
 #include "eager/scalar_cache.h"
 #include "eager/storage.h"
@@ -41,6 +42,7 @@ struct tpt_device {
   tpt_storage_t* storages;  // all live ones
   tpt_cell_t* suspects;     // cells whose failure nobody has looked for, newest first
   tpt_cell_t* oldest_suspect;
+  tpt_barrier_t barrier;
   tpt_generator_t* generator;  // the default one
   // reports
   tpt_device_memory_t memory;

@@ -216,7 +216,9 @@ static void commit(launch_t* l) {
   const tpt_entry_t* entry = l->entry;
   for (uint32_t i = 0; i < entry->donation_count; i++) {
     // The old buffers go first, so that the peak does not count a donated one twice.
+    // A suspect that was donated is gone; what was made of it carries the suspicion on.
     tpt_storage_t* storage = frame->groups[entry->donations[i].group];
+    tpt_cell_clear(storage->cell);
     tpt_cell_release(storage->cell);
     storage->cell = NULL;
   }
