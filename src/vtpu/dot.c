@@ -8,6 +8,7 @@
 // passes), HIGHEST is plain f32. The precision of complex operands is always HIGHEST.
 #include <string.h>
 
+#include "vtpu/gemv.h"
 #include "vtpu/kernel_rows.h"
 #include "vtpu/lane.h"
 #include "vtpu/panel.h"
@@ -17,6 +18,7 @@ enum {
   TILE_MIN = 64,  // not cut below this for the sake of parallelism
   TILES_WANTED = 8,
   K_STAGED = 512,              // contracting extent of a staged panel
+  VECTOR_TILE = 512,           // matrix rows or columns of a tile of a matrix-vector product
   K_DIRECT = 1 << 24,          // of one BLAS call otherwise
   STAGE_WHOLE_MAX = 32 << 20,  // bytes
 };
@@ -44,6 +46,8 @@ typedef struct dot {
   int64_t batch_dims[TPT_RANK_MAX];
   int64_t batch_count, m, n, k;
   int64_t k_block, m_tiles, n_tiles;
+  vtpu_gemv_fn_t gemv;  // (optional) one side is a vector, the other is converted on the way
+  int vector_side;      // with gemv
   vtpu_convert_fn_t narrow;
   bool writes_directly;  // the result has the compute type
   size_t element_size;   // of the compute type
@@ -167,12 +171,27 @@ static void side_parts(side_t* side, vtpu_compute_t compute, tpt_precision_t pre
                     !outer->table && inner->stride == 1 && outer->stride <= INT32_MAX;
 }
 
+// A vector times a matrix that must be converted: the matrix is then read once and never staged.
+static void choose_gemv(dot_t* dot) {
+  if (dot->compute != VTPU_COMPUTE_F32 || (dot->m != 1 && dot->n != 1)) return;
+  dot->vector_side = dot->m == 1 ? 0 : 1;
+  const side_t *vector = &dot->sides[dot->vector_side], *matrix = &dot->sides[1 - dot->vector_side];
+  const vtpu_axis_t* inner = matrix->contract_inner ? &matrix->contract : &matrix->free;
+  const vtpu_axis_t* outer = matrix->contract_inner ? &matrix->free : &matrix->contract;
+  if (vector->part_count + matrix->part_count > 2 || matrix->is_direct || vector->is_direct ||
+      inner->table || outer->table || inner->stride != 1 || dot->k == 0 ||
+      (matrix->dtype == TPT_F32 && matrix->parts[0] != VTPU_PART_HIGH))
+    return;
+  dot->gemv = vtpu_gemv_fn(matrix->dtype, !matrix->contract_inner);
+}
+
 static int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
 static void choose_tiles(dot_t* dot) {
-  int64_t block_m = dot->m < TILE ? dot->m : TILE, block_n = dot->n < TILE ? dot->n : TILE;
+  int64_t tile = dot->gemv ? VECTOR_TILE : TILE;
+  int64_t block_m = dot->m < tile ? dot->m : tile, block_n = dot->n < tile ? dot->n : tile;
   if (block_m < 1) block_m = 1;
   if (block_n < 1) block_n = 1;
   double flops = 2.0 * (double)dot->batch_count * (double)dot->m * (double)dot->n * (double)dot->k;
@@ -203,12 +222,13 @@ static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
                                      dot->element_size);
     side->is_whole =
         !side->is_direct && readers > 1 && part * (size_t)side->part_count <= STAGE_WHOLE_MAX;
+    if (dot->gemv) side->is_whole = s == dot->vector_side;
     if (side->is_whole) {
       side->whole_offset = offset;
       side->whole_part_size = part;
       offset += part * (size_t)side->part_count;
     }
-    is_staged |= !side->is_direct && !side->is_whole;
+    is_staged |= !side->is_direct && !side->is_whole && !dot->gemv;
   }
   dot->k_block = is_staged ? K_STAGED : K_DIRECT;
   if (dot->k_block > dot->k) dot->k_block = dot->k;
@@ -217,7 +237,8 @@ static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
     int64_t row = side->is_whole ? (side->contract_inner ? dot->k : side->free.count)
                                  : (side->contract_inner ? dot->k_block : side->block);
     if (!side->is_direct && row > temp) temp = row;
-    for (int p = 0; p < side->part_count && !side->is_direct && !side->is_whole; p++) {
+    bool has_panel = !side->is_direct && !side->is_whole && !dot->gemv;
+    for (int p = 0; p < side->part_count && has_panel; p++) {
       side->panel_offset[p] = lane;
       lane += side_panel_size(dot, side);
     }
@@ -262,6 +283,7 @@ tpt_status_t vtpu_dot_prepare(vtpu_kernel_t* kernel) {
   dot->narrow = vtpu_narrow_fn(dot->compute, result->dtype);
   dot->writes_directly =
       vtpu_widen_is_copy(result->dtype, dot->compute, VTPU_PART_EXACT) && dot->n <= INT32_MAX;
+  choose_gemv(dot);
   choose_tiles(dot);
   kernel->flops = 2.0 * (double)dot->batch_count * (double)dot->m * (double)dot->n * (double)dot->k;
   int64_t items = dot->batch_count * dot->m_tiles * dot->n_tiles;
@@ -392,6 +414,56 @@ static void gemm_pass(const run_t* run, const tile_t* tile, const matrix_t* a, c
   vtpu_compute_row(dot->compute)->gemm(gemm);
 }
 
+// The tile of a matrix-vector product; c is contiguous.
+static void tile_gemv(const run_t* run, const tile_t* tile, float* c) {
+  const dot_t* dot = run->dot;
+  int v = dot->vector_side;
+  const side_t* matrix = &dot->sides[1 - v];
+  tile_t whole = *tile;
+  whole.k_count = (int)(dot->k < INT32_MAX ? dot->k : INT32_MAX);
+  int64_t first = tile->first[1 - v], count = tile->count[1 - v];
+  const vtpu_axis_t* outer = matrix->contract_inner ? &matrix->free : &matrix->contract;
+  int64_t offset = batch_offset(dot, matrix, tile->batch) +
+                   first * (matrix->contract_inner ? matrix->free.stride : 1);
+  vtpu_gemv_t gemv = {.ld = outer->stride, .y = c};
+  gemv.matrix = (const char*)run->in[1 - v] + offset * (int64_t)tpt_dtype_size(matrix->dtype);
+  gemv.rows = matrix->contract_inner ? count : dot->k;
+  gemv.cols = matrix->contract_inner ? dot->k : count;
+  gemv.x = tile_operand(run, &whole, v, 0).data;
+  dot->gemv(&gemv);
+}
+
+// Where a tile is summed: rows ldc apart; the sum of low products is dense.
+typedef struct target {
+  char* c;
+  int ldc;
+  float* low;
+} target_t;
+
+static void tile_gemm(const run_t* run, tile_t* tile, const target_t* to) {
+  const dot_t* dot = run->dot;
+  int part_counts[2] = {dot->sides[0].part_count, dot->sides[1].part_count};
+  do {  // without terms there still are zeros to write
+    int64_t rest = dot->k - tile->k;
+    tile->k_count = (int)(rest < dot->k_block ? rest : dot->k_block);
+    matrix_t operand[2][2];
+    for (int s = 0; s < 2; s++)
+      for (int p = 0; p < part_counts[s]; p++)
+        operand[s][p] = tile_operand(run, tile, s, p);
+    vtpu_gemm_t gemm = {.accumulate = tile->k > 0, .c = to->c, .ldc = to->ldc};
+    gemm_pass(run, tile, &operand[0][0], &operand[1][0], &gemm);
+    gemm.c = to->low, gemm.ldc = tile->count[1];
+    for (int s = 0; s < 2; s++) {
+      if (part_counts[s] < 2) continue;
+      gemm_pass(run, tile, &operand[0][s == 0], &operand[1][s == 1], &gemm);
+      gemm.accumulate = true;
+    }
+    tile->k += tile->k_count;
+  } while (tile->k < dot->k);
+  if (part_counts[0] + part_counts[1] > 2)
+    vtpu_low_add((float*)to->c, to->ldc, to->low, tile->count[0], tile->count[1]);
+}
+
 static void tile_item(void* arg, int64_t item, int lane) {
   const run_t* run = arg;
   const dot_t* dot = run->dot;
@@ -406,31 +478,15 @@ static void tile_item(void* arg, int64_t item, int lane) {
   }
   int64_t result_offset = (tile.batch * dot->m + tile.first[0]) * dot->n + tile.first[1];
   char* result = run->out + result_offset * (int64_t)dot->result_size;
-  char* c = dot->writes_directly ? result : tile.lane + dot->tile_offset;
-  int ldc = dot->writes_directly ? (int)dot->n : tile.count[1];
-  float* low = (float*)(tile.lane + dot->low_offset);
-  int part_counts[2] = {dot->sides[0].part_count, dot->sides[1].part_count};
-  do {
-    int64_t rest = dot->k - tile.k;
-    tile.k_count = (int)(rest < dot->k_block ? rest : dot->k_block);
-    matrix_t operand[2][2];
-    for (int s = 0; s < 2; s++)
-      for (int p = 0; p < part_counts[s]; p++)
-        operand[s][p] = tile_operand(run, &tile, s, p);
-    vtpu_gemm_t gemm = {.accumulate = tile.k > 0, .c = c, .ldc = ldc};
-    gemm_pass(run, &tile, &operand[0][0], &operand[1][0], &gemm);
-    gemm.c = low, gemm.ldc = tile.count[1];
-    for (int s = 0; s < 2; s++) {
-      if (part_counts[s] < 2) continue;
-      gemm_pass(run, &tile, &operand[0][s == 0], &operand[1][s == 1], &gemm);
-      gemm.accumulate = true;
-    }
-    tile.k += tile.k_count;
-  } while (tile.k < dot->k);
-  if (part_counts[0] + part_counts[1] > 2)
-    vtpu_low_add((float*)c, ldc, low, tile.count[0], tile.count[1]);
+  target_t to = {result, (int)dot->n, (float*)(tile.lane + dot->low_offset)};
+  if (!dot->writes_directly) to.c = tile.lane + dot->tile_offset, to.ldc = tile.count[1];
+  if (dot->gemv) {
+    tile_gemv(run, &tile, (float*)to.c);
+  } else {
+    tile_gemm(run, &tile, &to);
+  }
   for (int i = 0; i < tile.count[0] && !dot->writes_directly; i++)
-    dot->narrow(c + (size_t)i * (size_t)ldc * dot->element_size,
+    dot->narrow(to.c + (size_t)i * (size_t)to.ldc * dot->element_size,
                 result + (size_t)(i * dot->n) * dot->result_size, tile.count[1]);
 }
 

@@ -184,6 +184,23 @@ static void test_dot_spans_several_tiles_and_panels(void) {
   }
 }
 
+static void test_dot_of_vectors_matches_loops(void) {
+  static const tpt_dtype_t dtypes[4] = {TPT_F32, TPT_BF16, TPT_F16, TPT_F64};
+  for (int round = 0; round < 64; round++) {
+    tpt_dtype_t dtype = dtypes[round % 4];
+    int64_t m = round & 4 ? 1 : probe_int(1, 700), n = round & 4 ? probe_int(1, 1300) : 1;
+    int64_t k = probe_int(1, 300);
+    sample_t s = {.dot = {.contract_count = 1, .result = dtype == TPT_F64 ? TPT_F64 : TPT_F32}};
+    int lhs_k = round >> 3 & 1, rhs_k = round >> 4 & 1;
+    s.lhs = tpt_type_make(dtype, 2, lhs_k ? (int64_t[]){m, k} : (int64_t[]){k, m});
+    s.rhs = tpt_type_make(dtype, 2, rhs_k ? (int64_t[]){n, k} : (int64_t[]){k, n});
+    s.dot.lhs_contract[0] = lhs_k, s.dot.rhs_contract[0] = rhs_k;
+    sample_run(&s);
+    if (s.out) CHECK_NEAR(worst_error(&s), 0, 1e-6);
+    sample_free(&s);
+  }
+}
+
 static void test_dot_rounds_a_wide_sum_once(void) {
   sample_t s = {.dot = {.result = TPT_F32}};
   run_matrices(&s, 33, 20, 700, TPT_BF16);
@@ -279,6 +296,7 @@ int main(void) {
   RUN(test_dot_matches_loops_in_every_arrangement);
   RUN(test_dot_of_integers_is_exact);
   RUN(test_dot_spans_several_tiles_and_panels);
+  RUN(test_dot_of_vectors_matches_loops);
   RUN(test_dot_rounds_a_wide_sum_once);
   RUN(test_dot_precision_is_that_of_the_passes);
   RUN(test_dot_keeps_infinity_and_nan_in_every_precision);

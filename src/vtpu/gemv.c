@@ -1,0 +1,57 @@
+// Matrix-vector products over elements that are converted in registers. Sums along rows run in 16 lanes,
+// the same ones on every CPU.
+#include "vtpu/gemv.h"
+
+#include <string.h>
+
+#include "vtpu/half.h"
+
+enum { LANES = 16, COLUMNS = 512 };  // columns: of y that stay in the first cache
+
+VTPU_INLINE float load_f32(float x) {
+  return vtpu_f32_from_bits(vtpu_bf16_round_bits(vtpu_bits_from_f32(x)));
+}
+
+#define GEMV(name, type, load)                                                                     \
+  VTPU_INLINE void name##_rows_body(const vtpu_gemv_t* g) {                                        \
+    for (int64_t r = 0; r < g->rows; r++) {                                                        \
+      const type* row = (const type*)g->matrix + r * g->ld;                                        \
+      const float* x = g->x;                                                                       \
+      float lanes[LANES] = {0}, sum = 0;                                                           \
+      int64_t c = 0;                                                                               \
+      for (; c + LANES <= g->cols; c += LANES)                                                     \
+        for (int l = 0; l < LANES; l++)                                                            \
+          lanes[l] += load(row[c + l]) * x[c + l];                                                 \
+      for (int l = 0; c < g->cols; c++, l++)                                                       \
+        lanes[l] += load(row[c]) * x[c];                                                           \
+      for (int l = 0; l < LANES; l++)                                                              \
+        sum += lanes[l];                                                                           \
+      g->y[r] = sum;                                                                               \
+    }                                                                                              \
+  }                                                                                                \
+  VTPU_INLINE void name##_cols_body(const vtpu_gemv_t* g) {                                        \
+    for (int64_t first = 0; first < g->cols; first += COLUMNS) {                                   \
+      int64_t count = g->cols - first < COLUMNS ? g->cols - first : COLUMNS;                       \
+      float* restrict y = g->y + first;                                                            \
+      memset(y, 0, (size_t)count * sizeof(float));                                                 \
+      for (int64_t r = 0; r < g->rows; r++) {                                                      \
+        const type* row = (const type*)g->matrix + r * g->ld + first;                              \
+        float x = g->x[r];                                                                         \
+        for (int64_t c = 0; c < count; c++)                                                        \
+          y[c] += load(row[c]) * x;                                                                \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  VTPU_SIMD_FUNCTION(static, name##_rows, (const vtpu_gemv_t* g), (g))                             \
+  VTPU_SIMD_FUNCTION(static, name##_cols, (const vtpu_gemv_t* g), (g))
+
+GEMV(f32, float, load_f32)
+GEMV(bf16, uint16_t, vtpu_f32_from_bf16_one)
+GEMV(f16, uint16_t, vtpu_f32_from_f16_one)
+
+vtpu_gemv_fn_t vtpu_gemv_fn(tpt_dtype_t dtype, bool trans) {
+  if (dtype == TPT_F32) return trans ? f32_cols : f32_rows;
+  if (dtype == TPT_BF16) return trans ? bf16_cols : bf16_rows;
+  if (dtype == TPT_F16) return trans ? f16_cols : f16_rows;
+  return NULL;
+}
