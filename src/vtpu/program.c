@@ -69,8 +69,7 @@ static tpt_status_t plan_make(plan_t* plan) {
   TPT_TRY(plan_block(plan, 0, &program->main));
   TPT_TRY(plan_layout(plan));
   TPT_TRY(steps_keep(plan, program->main));
-  program->buffers =
-      tpt_arena_calloc(plan->arena, plan->buffer_count + 1, sizeof(*plan->buffers));
+  program->buffers = tpt_arena_calloc(plan->arena, plan->buffer_count + 1, sizeof(*plan->buffers));
   if (program->buffers && plan->buffer_count > 0)
     memcpy(program->buffers, plan->buffers, sizeof(*plan->buffers) * plan->buffer_count);
   program->buffer_count = (uint32_t)plan->buffer_count;
