@@ -132,7 +132,7 @@ static bool dot_side_fold(const tpt_node_t* transpose, int64_t* batch, int batch
 }
 
 static void attr_set_ints(plan_t* plan, tpt_attr_t* attr, const int64_t* ints, int count) {
-  attr->ints = tpt_arena_copy(plan->arena, ints, sizeof(*ints) * (size_t)(count + 1));
+  attr->ints = tpt_arena_copy(plan->arena, ints, sizeof(*ints) * (size_t)(count ? count : 1));
   attr->count = (size_t)count;
 }
 
