@@ -108,9 +108,10 @@ void vtpu_tile_choose(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, vtpu_t
   if (reduces) {
     tile_choose_reduction(spec, lanes_wanted, out);
   } else if (other >= 0) {
-    int64_t side = lanes_wanted >= 1024 ? 32 : 16;
-    out->box[last] = box_of(spec->dims[last], side, false);
-    out->box[other] = box_of(spec->dims[other], lanes_wanted / out->box[last], false);
+    // A cache line across; the arrays that are not transposed move in long pieces.
+    int64_t lanes = lanes_wanted == 512 ? 1024 : lanes_wanted;
+    out->box[other] = box_of(spec->dims[other], 16, false);
+    out->box[last] = box_of(spec->dims[last], lanes / out->box[other], false);
     out->lane_dims[0] = other;
     out->lane_dims[1] = last;
     out->lane_count = 2;

@@ -213,6 +213,10 @@ static tpt_status_t kernel_node(fuse_t* f, const tpt_node_t* node, uint32_t posi
   plan_t* plan = f->plan;
   if (!any_read(plan, node)) return NULL;
   const vtpu_kernel_row_t* row = vtpu_kernel_row(node->op);
+  if (node->op == TPT_HLO_CUSTOM_CALL)
+    TPT_FAIL(TPT_UNIMPLEMENTED, "stablehlo.custom_call @%.*s is not supported by vtpu",
+             (int)node->attrs[0].count,
+             node->attrs[0].bytes ? (const char*)node->attrs[0].bytes : "");
   if (!row && node->op != TPT_HLO_MAP)
     TPT_FAIL(TPT_UNIMPLEMENTED, "stablehlo.%s is not supported by vtpu",
              tpt_hlo_row(node->op)->mnemonic);

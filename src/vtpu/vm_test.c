@@ -232,6 +232,263 @@ static void test_reduce_precision_rounds_overflows_and_flushes(void) {
   CHECK(out[2] == INFINITY && out[3] == 65504.0f && out[4] == 0 && isnan(out[5]));
 }
 
+// --- every op on every type against plain arithmetic ------------------------------------------------------
+
+typedef struct int_type {
+  tpt_dtype_t dtype;
+  int bits;
+  bool is_signed;
+} int_type_t;
+
+// The value that a type holds after wrapping.
+static int64_t wrapped(__int128 x, const int_type_t* t) {
+  unsigned __int128 mask = (((unsigned __int128)1) << t->bits) - 1;
+  unsigned __int128 low = (unsigned __int128)x & mask;
+  if (t->is_signed && (low >> (t->bits - 1))) return (int64_t)(low | ~mask);
+  return (int64_t)low;
+}
+
+static bool int_reference(tpt_hlo_t op, __int128 x, __int128 y, const int_type_t* t,
+                          __int128* out) {
+  unsigned __int128 mask = (((unsigned __int128)1) << t->bits) - 1;
+  unsigned __int128 ux = (unsigned __int128)x & mask, uy = (unsigned __int128)y & mask;
+  bool large = uy >= (unsigned)t->bits;
+  switch (op) {
+  case TPT_HLO_ADD:
+    *out = x + y;
+    return true;
+  case TPT_HLO_SUBTRACT:
+    *out = x - y;
+    return true;
+  case TPT_HLO_MULTIPLY:
+    *out = (__int128)(ux * uy);
+    return true;
+  case TPT_HLO_DIVIDE:
+    *out = y == 0 ? -1 : x / y;
+    return true;
+  case TPT_HLO_REMAINDER:
+    *out = y == 0 ? x : x % y;
+    return true;
+  case TPT_HLO_MAXIMUM:
+    *out = x > y ? x : y;
+    return true;
+  case TPT_HLO_MINIMUM:
+    *out = x < y ? x : y;
+    return true;
+  case TPT_HLO_AND:
+    *out = x & y;
+    return true;
+  case TPT_HLO_OR:
+    *out = x | y;
+    return true;
+  case TPT_HLO_XOR:
+    *out = x ^ y;
+    return true;
+  case TPT_HLO_SHL:
+    *out = large ? 0 : (__int128)(ux << (int)uy);
+    return true;
+  case TPT_HLO_SHRL:
+    *out = large ? 0 : (__int128)(ux >> (int)uy);
+    return true;
+  case TPT_HLO_SHRA: {
+    __int128 s = (ux >> (t->bits - 1)) ? (__int128)(ux | ~mask) : (__int128)ux;
+    *out = s >> (large ? t->bits - 1 : (int)uy);
+    return true;
+  }
+  case TPT_HLO_NEGATE:
+    *out = -x;
+    return true;
+  case TPT_HLO_NOT:
+    *out = ~x;
+    return true;
+  case TPT_HLO_ABS:
+    *out = x < 0 ? -x : x;
+    return true;
+  case TPT_HLO_SIGN:
+    *out = (x > 0) - (x < 0);
+    return true;
+  case TPT_HLO_POPCNT:
+    *out = __builtin_popcountll((uint64_t)ux);
+    return true;
+  default:
+    return false;
+  }
+}
+
+static __int128 int_load(const int_type_t* t, const void* data, int i) {
+  tpt_number_t number =
+      tpt_number_load(t->dtype, (const char*)data + (size_t)i * tpt_dtype_size(t->dtype));
+  return t->is_signed ? (__int128)number.i : (__int128)(uint64_t)number.i;
+}
+
+static void check_int_op(tpt_hlo_t op, const int_type_t* t) {
+  static uint64_t a[LANES], b[LANES], out[LANES];
+  vtpu_vm_fn_t fn = vtpu_vm_op(op, t->dtype);
+  __int128 want;
+  if (!int_reference(op, 1, 1, t, &want)) return;
+  if (!fn) {
+    fprintf(stderr, "no %s of %s\n", tpt_hlo_row(op)->mnemonic, tpt_dtype_row(t->dtype)->name);
+    tpt_check_failures++;
+    return;
+  }
+  uint64_t state = 99;
+  for (int i = 0; i < LANES; i++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    a[i] = state ^ state >> 29;
+    b[i] =
+        i % 3 ? state * 31 ^ state >> 7 : (state >> 40 & 0x0703010501020300u);  // small shifts too
+  }
+  fn(out, a, b, NULL, LANES);
+  for (int i = 0; i < LANES; i++) {
+    (void)int_reference(op, int_load(t, a, i), int_load(t, b, i), t, &want);
+    if ((int64_t)int_load(t, out, i) == wrapped(want, t)) continue;
+    fprintf(stderr, "%s of %s: %lld, %lld gave %lld\n", tpt_hlo_row(op)->mnemonic,
+            tpt_dtype_row(t->dtype)->name, (long long)int_load(t, a, i),
+            (long long)int_load(t, b, i), (long long)int_load(t, out, i));
+    tpt_check_failures++;
+    return;
+  }
+}
+
+static void check_int_compares(const int_type_t* t) {
+  static uint64_t a[LANES], b[LANES];
+  static uint8_t out[LANES];
+  for (int i = 0; i < LANES; i++) {
+    a[i] = (uint64_t)i * 0x9E3779B97F4A7C15u;
+    b[i] = i % 4 ? a[i] * 7 : a[i];
+  }
+  for (int c = 0; c < 6; c++) {
+    vtpu_vm_compare(c, t->dtype)(out, a, b, NULL, LANES);
+    int bad = 0;
+    for (int i = 0; i < LANES; i++) {
+      __int128 x = int_load(t, a, i), y = int_load(t, b, i);
+      bool want[6] = {x == y, x != y, x >= y, x > y, x <= y, x < y};
+      bad += out[i] != want[c];
+    }
+    CHECK_EQ(bad, 0);
+  }
+}
+
+static const int_type_t int_types[] = {
+    {TPT_S8, 8, true},  {TPT_S16, 16, true},  {TPT_S32, 32, true},  {TPT_S64, 64, true},
+    {TPT_U8, 8, false}, {TPT_U16, 16, false}, {TPT_U32, 32, false}, {TPT_U64, 64, false}};
+
+static void test_integer_ops_of_all_widths(void) {
+  for (size_t i = 0; i < sizeof(int_types) / sizeof(*int_types); i++) {
+    for (int op = 0; op < TPT_HLO_COUNT; op++)
+      check_int_op((tpt_hlo_t)op, &int_types[i]);
+    check_int_compares(&int_types[i]);
+  }
+}
+
+static void test_integer_conversions_of_all_widths(void) {
+  static uint64_t a[LANES], out[LANES];
+  for (int i = 0; i < LANES; i++)
+    a[i] = (uint64_t)i * 0xD1342543DE82EF95u;
+  for (size_t f = 0; f < 8; f++)
+    for (size_t t = 0; t < 8; t++) {
+      if (f == t) continue;
+      vtpu_vm_convert(int_types[f].dtype, int_types[t].dtype)(out, a, NULL, NULL, LANES);
+      int bad = 0;
+      for (int i = 0; i < LANES; i++)
+        bad += (int64_t)int_load(&int_types[t], out, i) !=
+               wrapped(int_load(&int_types[f], a, i), &int_types[t]);
+      if (bad)
+        fprintf(stderr, "%s to %s\n", tpt_dtype_row(int_types[f].dtype)->name,
+                tpt_dtype_row(int_types[t].dtype)->name);
+      CHECK_EQ(bad, 0);
+    }
+  for (size_t f = 0; f < 8; f++) {
+    static float narrow[LANES];
+    static double wide[LANES];
+    vtpu_vm_convert(int_types[f].dtype, TPT_F32)(narrow, a, NULL, NULL, LANES);
+    vtpu_vm_convert(int_types[f].dtype, TPT_F64)(wide, a, NULL, NULL, LANES);
+    for (int i = 0; i < LANES; i++) {
+      __int128 x = int_load(&int_types[f], a, i);
+      if (narrow[i] == (float)x && wide[i] == (double)x) continue;
+      CHECK(!"integer to float");
+      break;
+    }
+  }
+}
+
+typedef struct float_case {
+  tpt_hlo_t op;
+  double (*reference)(double, double);
+} float_case_t;
+static double r_add(double x, double y) {
+  return x + y;
+}
+static double r_sub(double x, double y) {
+  return x - y;
+}
+static double r_mul(double x, double y) {
+  return x * y;
+}
+static double r_div(double x, double y) {
+  return x / y;
+}
+static double r_abs(double x, double y) {
+  return (void)y, fabs(x);
+}
+static double r_neg(double x, double y) {
+  return (void)y, -x;
+}
+static double r_floor(double x, double y) {
+  return (void)y, floor(x);
+}
+static double r_ceil(double x, double y) {
+  return (void)y, ceil(x);
+}
+static double r_even(double x, double y) {
+  return (void)y, rint(x);
+}
+static double r_afz(double x, double y) {
+  return (void)y, round(x);
+}
+static double r_sqrt(double x, double y) {
+  return (void)y, sqrt(x);
+}
+static double r_max(double x, double y) {
+  return x > y ? x : y;
+}
+static double r_min(double x, double y) {
+  return x < y ? x : y;
+}
+
+static void test_float_ops_round_once(void) {
+  static const float_case_t cases[] = {
+      {TPT_HLO_ADD, r_add},       {TPT_HLO_SUBTRACT, r_sub}, {TPT_HLO_MULTIPLY, r_mul},
+      {TPT_HLO_DIVIDE, r_div},    {TPT_HLO_ABS, r_abs},      {TPT_HLO_NEGATE, r_neg},
+      {TPT_HLO_FLOOR, r_floor},   {TPT_HLO_CEIL, r_ceil},    {TPT_HLO_ROUND_EVEN, r_even},
+      {TPT_HLO_ROUND_AFZ, r_afz}, {TPT_HLO_MAXIMUM, r_max},  {TPT_HLO_MINIMUM, r_min},
+      {TPT_HLO_REMAINDER, fmod},  {TPT_HLO_POWER, pow},      {TPT_HLO_ATAN2, atan2},
+      {TPT_HLO_SQRT, r_sqrt}};
+  static float a[LANES], b[LANES], out[LANES];
+  static double wa[LANES], wb[LANES], wide[LANES];
+  for (int i = 0; i < LANES; i++) {
+    a[i] = (float)((i * 7919 % 2003) * 0.013 - 12.5);
+    b[i] = (float)((i * 104729 % 1999) * 0.0071 - 6.9);
+    wa[i] = a[i] * 1.1;
+    wb[i] = b[i] / 3.3;
+  }
+  for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+    vtpu_vm_op(cases[c].op, TPT_F32)(out, a, b, NULL, LANES);
+    vtpu_vm_op(cases[c].op, TPT_F64)(wide, wa, wb, NULL, LANES);
+    bool exact = cases[c].op != TPT_HLO_POWER && cases[c].op != TPT_HLO_ATAN2;
+    for (int i = 0; i < LANES; i++) {
+      double want = cases[c].reference(a[i], b[i]), wanted = cases[c].reference(wa[i], wb[i]);
+      bool same = (isnan(want) && isnan(out[i])) || ulps(out[i], want) <= (exact ? 0.5 : 1.5);
+      bool same_wide = (isnan(wanted) && isnan(wide[i])) || wide[i] == wanted;
+      if (same && same_wide) continue;
+      fprintf(stderr, "%s of %g, %g: %.9g\n", tpt_hlo_row(cases[c].op)->mnemonic, (double)a[i],
+              (double)b[i], (double)out[i]);
+      tpt_check_failures++;
+      break;
+    }
+  }
+}
+
 // Every function of the table, on every level this CPU has, gives the base level's bits.
 static void same_bits(vtpu_vm_fn_t a, vtpu_vm_fn_t b, const char* what) {
   static uint64_t x[2 * LANES], y[2 * LANES], z[2 * LANES], got[2 * LANES], want[2 * LANES];
@@ -323,6 +580,9 @@ int main(void) {
   RUN(test_floats_convert_saturating);
   RUN(test_total_order_places_zeros_and_nans);
   RUN(test_reduce_precision_rounds_overflows_and_flushes);
+  RUN(test_integer_ops_of_all_widths);
+  RUN(test_integer_conversions_of_all_widths);
+  RUN(test_float_ops_round_once);
   RUN(test_levels_agree);
   RUN(test_sums_of_many_floats_are_accurate);
   return TEST_RESULT;
