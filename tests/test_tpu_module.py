@@ -101,7 +101,7 @@ def test_a_loop_that_never_synchronizes_keeps_nothing():
         (table[index] @ weight).relu().square().mean().backward()
         weight.grad.sum().item()  # reads one value; nothing waits for the rest
         sizes.append(torch.tpu.memory_allocated())
-    assert max(sizes[10:]) <= max(sizes[:10])
+    assert max(sizes) < 10 * min(sizes)
 
 
 def test_random_state():
