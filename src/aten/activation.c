@@ -30,8 +30,7 @@ tpt_v formula_threshold_backward(tpt_graph_t* g, const tpt_v* x) {
   return tpt_select(g, tpt_le(g, x[1], x[2]), zero_like(g, x[0]), x[0]);
 }
 
-// --- gelu
-// ------------------------------------------------------------------------------------------------
+// --- gelu ---------------------------------------------------------------------------------------
 
 static const double kGeluBeta = M_SQRT2 * M_2_SQRTPI * 0.5;
 static const double kGeluKappa = 0.044715;
@@ -90,8 +89,7 @@ tpt_status_t lower_gelu_backward(tpt_lower_t* l) {
   return lower_gelu_kind(l, 2, gelu_backward, gelu_tanh_backward);
 }
 
-// --- sigmoid and tanh kinds
-// --------------------------------------------------------------------------------
+// --- sigmoid and tanh kinds ---------------------------------------------------------------------
 
 tpt_v formula_silu(tpt_graph_t* g, const tpt_v* x) {
   return tpt_mul(g, x[0], tpt_logistic(g, x[0]));
@@ -126,8 +124,7 @@ tpt_v formula_mish_backward(tpt_graph_t* g, const tpt_v* x) {
   return tpt_mul(g, x[0], tpt_add(g, t, tpt_mul(g, x[1], slope)));
 }
 
-// --- piecewise linear
-// --------------------------------------------------------------------------------------
+// --- piecewise linear ---------------------------------------------------------------------------
 
 // x, slope
 tpt_v formula_leaky_relu(tpt_graph_t* g, const tpt_v* x) {
@@ -230,8 +227,7 @@ tpt_status_t lower_prelu_backward(tpt_lower_t* l) {
   return tpt_lower_result(l, tpt_hlo_convert(g, weight_grad, dtype));
 }
 
-// --- exponential kinds
-// ---------------------------------------------------------------------------------------
+// --- exponential kinds --------------------------------------------------------------------------
 
 // x, alpha, scale, input_scale
 tpt_v formula_elu(tpt_graph_t* g, const tpt_v* x) {
@@ -318,8 +314,7 @@ tpt_status_t lower_logit_backward(tpt_lower_t* l) {
   return tpt_lower_formula(l, tpt_lower_has(l, 2) ? logit_backward_eps : logit_backward);
 }
 
-// --- glu
-// -----------------------------------------------------------------------------------------------------
+// --- glu ----------------------------------------------------------------------------------------
 
 typedef struct halves {
   tpt_dtype_t dtype;

@@ -15,8 +15,12 @@ static tpt_v zero_like(tpt_graph_t* g, tpt_v x) {
   return tpt_like_i64(g, x, 0);
 }
 
-// --- sums
-// ----------------------------------------------------------------------------------------------
+// --- sums ---------------------------------------------------------------------------------------
+
+static tpt_dtype_t own_dtype(const tpt_lower_t* l, int arg) {
+  bool is_tensor = l->args[arg].kind == TPT_ARG_TENSOR;
+  return is_tensor ? l->args[arg].tensors->dtype : l->args[arg].number.dtype;
+}
 
 static tpt_status_t check_alpha(const tpt_lower_t* l, int arg) {
   tpt_dtype_t dtype = tpt_call_dtype(l, (int[]){0, 1}, 2);
@@ -38,7 +42,7 @@ tpt_status_t check_add(tpt_lower_t* l) {
 }
 
 tpt_status_t check_sub(tpt_lower_t* l) {
-  bool a = tpt_lower_tensor(l, 0)->dtype == TPT_PRED, b = tpt_lower_tensor(l, 1)->dtype == TPT_PRED;
+  bool a = own_dtype(l, 0) == TPT_PRED, b = own_dtype(l, 1) == TPT_PRED;
   if (a && b)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "Subtraction, the `-` operator, with two bool tensors is not "
                                    "supported. Use the `^` or `logical_xor()` operator instead.");
@@ -69,8 +73,7 @@ tpt_v formula_addcdiv(tpt_graph_t* g, const tpt_v* x) {
   return tpt_add(g, x[0], tpt_div(g, tpt_mul(g, x[3], x[1]), x[2]));
 }
 
-// --- division
-// --------------------------------------------------------------------------------------------
+// --- division -----------------------------------------------------------------------------------
 
 tpt_status_t check_int_division(tpt_lower_t* l) {
   const tpt_arg_t* b = &l->args[1];
@@ -154,8 +157,44 @@ tpt_status_t lower_div_mode(tpt_lower_t* l) {
   return tpt_lower_formula(l, formula);
 }
 
-// --- powers
-// ----------------------------------------------------------------------------------------------
+// --- common divisors ----------------------------------------------------------------------------
+
+// |gcd| by Euclid's steps, all elements at once, until every remainder is 0.
+tpt_v formula_gcd(tpt_graph_t* g, const tpt_v* x) {
+  tpt_v state[2] = {x[0], x[1]}, args[2];
+  tpt_meet(g, &state[0], &state[1]);
+  bool is_signed = tpt_dtype_row(tpt_dtype_of(g, state[0]))->kind == TPT_CLASS_SINT;
+  for (int i = 0; i < 2 && is_signed; i++)
+    state[i] = tpt_abs(g, state[i]);
+  tpt_type_t types[2] = {*tpt_graph_type(g, state[0]), *tpt_graph_type(g, state[1])};
+  tpt_region_begin(g, types, 2, args);
+  tpt_v is_left = tpt_ne(g, args[1], zero_like(g, args[1]));
+  int64_t dims[TPT_RANK_MAX];
+  for (int d = 0; d < types[0].rank; d++)
+    dims[d] = d;
+  tpt_v no = tpt_hlo_scalar_i64(g, TPT_PRED, 0);
+  if (types[0].rank) is_left = tpt_hlo_reduce(g, is_left, no, TPT_HLO_OR, dims, types[0].rank);
+  uint32_t condition = tpt_region_end(g, &is_left, 1);
+  tpt_region_begin(g, types, 2, args);
+  tpt_v zero = zero_like(g, args[1]);
+  tpt_v is_done = tpt_eq(g, args[1], zero);
+  tpt_v divisor = tpt_select(g, is_done, tpt_like_i64(g, args[1], 1), args[1]);
+  tpt_v rest = tpt_binary(g, TPT_HLO_REMAINDER, args[0], divisor);
+  tpt_v next[2] = {tpt_select(g, is_done, args[0], args[1]), tpt_select(g, is_done, zero, rest)};
+  uint32_t body = tpt_region_end(g, next, 2);
+  return tpt_hlo_while(g, state, 2, condition, body);
+}
+
+tpt_v formula_lcm(tpt_graph_t* g, const tpt_v* x) {
+  tpt_v divisor = formula_gcd(g, x);
+  tpt_v is_zero = tpt_eq(g, divisor, zero_like(g, divisor));
+  divisor = tpt_select(g, is_zero, tpt_like_i64(g, divisor, 1), divisor);
+  tpt_v product = tpt_mul(g, tpt_div(g, x[0], divisor), x[1]);
+  bool is_signed = tpt_dtype_row(tpt_dtype_of(g, product))->kind == TPT_CLASS_SINT;
+  return is_signed ? tpt_abs(g, product) : product;
+}
+
+// --- powers -------------------------------------------------------------------------------------
 
 // base^exponent of integers: a negative exponent leaves only 1 and -1 (and 0 for the rest).
 static tpt_v int_power(tpt_graph_t* g, tpt_v base, tpt_v exponent) {
@@ -233,8 +272,7 @@ tpt_status_t lower_pow_scalar(tpt_lower_t* l) {
   return tpt_lower_result(l, tpt_hlo_convert(g, y, dtype));
 }
 
-// --- other functions of two operands
-// ---------------------------------------------------------------------
+// --- other functions of two operands ------------------------------------------------------------
 
 tpt_v formula_hypot(tpt_graph_t* g, const tpt_v* x) {
   tpt_v a = tpt_abs(g, x[0]), b = tpt_abs(g, x[1]);

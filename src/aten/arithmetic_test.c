@@ -17,6 +17,11 @@ static void test_sums_scale_the_second_operand(void) {
              "f32[3]: -3.8125 0.0625 6.4375");
   CHECK_CALL("addcdiv", "f32[3]: 0.25 -0.5 0.875; f32[3]: 0 2.625 2.875; f32[3]: 1 2 4; s 0.5",
              "f32[3]: 0.25 0.15625 1.234375");
+  CHECK_CALL("add.Scalar", "s64[2]: 1 2; s 2.5; s 2", "f32[2]: 6 7");
+  CHECK_CALL("sub.Scalar", "s64[2]: 1 2; s 3; s 2", "s64[2]: -5 -4");
+  CHECK_CALL("rsub.Scalar", "f32[2]: 1 2; s 3; s 2", "f32[2]: 1 -1");
+  CHECK_CALL("mul.Scalar", "s8[2]: 1 2; s 3", "s8[2]: 3 6");
+  CHECK_CALL("div.Scalar", "s64[2]: 1 2; s 4", "f32[2]: 0.25 0.5");
 }
 
 static void test_numbers_keep_their_precision(void) {
@@ -90,6 +95,12 @@ static void test_powers_match_cpu(void) {
   CHECK_CALL("pow.Tensor_Scalar", "s64[2]: 2 -3; s 2.0", "f32[2]: 4 9");
 }
 
+static void test_divisors_match_cpu(void) {
+  CHECK_CALL("gcd", "s64[5]: 12 -18 0 0 7; s64[5]: 18 12 5 0 -1", "s64[5]: 6 6 5 0 1");
+  CHECK_CALL("lcm", "s32[3]: 4 -6 0; s32[3]: 6 4 5", "s32[3]: 12 12 0");
+  CHECK_CALL("gcd", "u8[2,1]: 200 7; u8[2]: 150 14", "u8[2,2]: 50 2 1 7");
+}
+
 static void test_integers_refuse_negative_powers(void) {
   CHECK_CALL_FAILS("pow.Tensor_Scalar", "s64[4]: 7 -7 7 -7; s -1", TPT_INVALID_ARGUMENT,
                    "Integers to negative integer powers are not allowed.");
@@ -126,6 +137,7 @@ int main(void) {
   RUN(test_division_rounds_as_asked);
   RUN(test_division_by_the_number_zero_is_an_error);
   RUN(test_powers_match_cpu);
+  RUN(test_divisors_match_cpu);
   RUN(test_integers_refuse_negative_powers);
   RUN(test_bool_and_alpha_rules_are_told);
   RUN(test_other_functions_of_two_operands);

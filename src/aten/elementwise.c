@@ -32,8 +32,7 @@ tpt_status_t check_neg(tpt_lower_t* l) {
   return NULL;
 }
 
-// --- powers and logarithms
-// -----------------------------------------------------------------------------
+// --- powers and logarithms ----------------------------------------------------------------------
 
 tpt_v formula_exp2(tpt_graph_t* g, const tpt_v* x) {
   return tpt_pow(g, tpt_like(g, x[0], 2.0), x[0]);
@@ -51,8 +50,7 @@ tpt_v formula_reciprocal(tpt_graph_t* g, const tpt_v* x) {
   return tpt_div(g, one_like(g, x[0]), x[0]);
 }
 
-// --- trigonometry
-// --------------------------------------------------------------------------------------
+// --- trigonometry -------------------------------------------------------------------------------
 
 // sqrt(1 - x^2) without cancellation.
 static tpt_v cosine_of_asin(tpt_graph_t* g, tpt_v x) {
@@ -141,8 +139,7 @@ tpt_status_t lower_logit(tpt_lower_t* l) {
   return tpt_lower_formula(l, tpt_lower_has(l, 1) ? formula_logit_eps : formula_logit);
 }
 
-// --- rounding
-// ------------------------------------------------------------------------------------------
+// --- rounding -----------------------------------------------------------------------------------
 
 static bool is_whole(tpt_graph_t* g, tpt_v x) {
   return class_of(g, x) == TPT_CLASS_SINT || class_of(g, x) == TPT_CLASS_UINT;
@@ -188,8 +185,7 @@ tpt_status_t lower_round_decimals(tpt_lower_t* l) {
   return tpt_lower_result(l, tpt_hlo_convert(g, y, dtype));
 }
 
-// --- signs and classes of numbers
-// ------------------------------------------------------------------------
+// --- signs and classes of numbers ---------------------------------------------------------------
 
 // -1, 0 or 1; a NaN has no sign and gives 0.
 tpt_v formula_sign(tpt_graph_t* g, const tpt_v* x) {

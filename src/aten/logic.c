@@ -6,8 +6,7 @@
 #include "aten/rows.h"
 #include "aten/special.h"
 
-// --- comparisons
-// ------------------------------------------------------------------------------------------
+// --- comparisons --------------------------------------------------------------------------------
 
 tpt_v formula_eq(tpt_graph_t* g, const tpt_v* x) {
   return tpt_eq(g, x[0], x[1]);
@@ -28,8 +27,7 @@ tpt_v formula_ge(tpt_graph_t* g, const tpt_v* x) {
   return tpt_ge(g, x[0], x[1]);
 }
 
-// --- logic and bits
-// ---------------------------------------------------------------------------------------
+// --- logic and bits -----------------------------------------------------------------------------
 
 tpt_status_t lower_logical(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
@@ -69,8 +67,7 @@ tpt_v formula_shift_right(tpt_graph_t* g, const tpt_v* x) {
   return is_signed ? y : tpt_select(g, is_wide, tpt_like_i64(g, a, 0), y);
 }
 
-// --- extrema
-// ----------------------------------------------------------------------------------------------
+// --- extrema ------------------------------------------------------------------------------------
 
 tpt_v formula_fmax(tpt_graph_t* g, const tpt_v* x) {
   tpt_v y = tpt_max(g, x[0], x[1]);
@@ -143,8 +140,7 @@ tpt_status_t lower_heaviside(tpt_lower_t* l) {
   return tpt_lower_formula(l, formula_heaviside);
 }
 
-// --- choice
-// -----------------------------------------------------------------------------------------------
+// --- choice -------------------------------------------------------------------------------------
 
 tpt_status_t lower_where(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;

@@ -26,8 +26,7 @@ static tpt_value_t fail_value(tpt_lower_t* l, tpt_status_t take_status) {
   return TPT_VALUE_NONE;
 }
 
-// --- the doors
-// ---------------------------------------------------------------------------------------
+// --- the doors ----------------------------------------------------------------------------------
 
 static const char* op_name(const tpt_op_t* op) {
   return tpt_op_schema(op)->name;
@@ -96,8 +95,7 @@ tpt_status_t tpt_op_lower(tpt_lower_t* l) {
   return NULL;
 }
 
-// --- arguments
-// ---------------------------------------------------------------------------------------
+// --- arguments ----------------------------------------------------------------------------------
 
 tpt_dtype_t tpt_lower_dtype_or(const tpt_lower_t* l, int arg, tpt_dtype_t otherwise) {
   const tpt_arg_t* a = &l->args[arg];
@@ -197,8 +195,7 @@ tpt_number_t tpt_lower_number(tpt_lower_t* l, int arg) {
   return is_host ? a->tensors->number : a->number;
 }
 
-// --- results
-// -----------------------------------------------------------------------------------------
+// --- results ------------------------------------------------------------------------------------
 
 static tpt_status_t add_lowered(tpt_lower_t* l, bool is_write, const tpt_lowered_t* item) {
   tpt_lowered_t** items = is_write ? &l->writes : &l->results;
@@ -244,8 +241,7 @@ tpt_status_t tpt_lower_write(tpt_lower_t* l, int arg, int item, tpt_value_t valu
   return add_lowered(l, true, &lowered);
 }
 
-// --- shapes
-// ------------------------------------------------------------------------------------------
+// --- shapes -------------------------------------------------------------------------------------
 
 tpt_status_t tpt_wrap_dim(int64_t dim, int rank, int* out_dim) {
   int64_t size = rank > 0 ? rank : 1;

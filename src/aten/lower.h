@@ -50,6 +50,7 @@ enum {
   TPT_POINTWISE_PRED = 2,     // the result is bool, whatever the operands
   TPT_POINTWISE_ROUNDED = 4,  // numbers of the host are rounded to the promoted dtype first
   TPT_POINTWISE_WIDE = 8,     // f16 and bf16 are left to the CPU
+  TPT_POINTWISE_OTHER = 16,   // of the Scalars only argument 1 takes part in promotion
 };
 
 typedef struct tpt_lower tpt_lower_t;
@@ -134,8 +135,7 @@ TPT_MUST_USE tpt_status_t tpt_op_lower(tpt_lower_t* l);
 // Runs the row's value checks (check) only; cheap, no graph.
 TPT_MUST_USE tpt_status_t tpt_op_check(tpt_lower_t* l);
 
-// --- arguments
-// ---------------------------------------------------------------------------------------
+// --- arguments ----------------------------------------------------------------------------------
 static inline bool tpt_lower_has(const tpt_lower_t* l, int arg) {
   const tpt_arg_t* a = &l->args[arg];
   return a->kind != TPT_ARG_NONE &&
@@ -180,23 +180,21 @@ tpt_dtype_t tpt_dtype_compute(tpt_dtype_t dtype);
 // "Dimension out of range (expected to be in range of [-2, 1], but got 5)".
 TPT_MUST_USE tpt_status_t tpt_wrap_dim(int64_t dim, int rank, int* out_dim);
 
-// --- shapes
-// ------------------------------------------------------------------------------------------
+// --- shapes -------------------------------------------------------------------------------------
 // Broadcasts values to their common shape (numpy rule). Error in PyTorch's words ("The size of
 // tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1").
 TPT_MUST_USE tpt_status_t tpt_lower_broadcast(tpt_lower_t* l, tpt_value_t* inout_values, int count);
 
-// --- random bits
-// -------------------------------------------------------------------------------------- u32 values
-// of shape `dims`: Philox4x32-10 over the generator's seed and offset, counted in row-major order;
-// takes count(dims) draws from the stream (rounded up to 4). Same bits on every plugin.
+// --- random bits --------------------------------------------------------------------------------
+// u32 values of shape `dims`: Philox4x32-10 over the generator's seed and offset, counted in
+// row-major order; takes count(dims) draws from the stream (rounded up to 4). Same bits on every
+// plugin. lower_random.c states the mapping.
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims);
 // The bits that a first draw from this seed and offset (u64[]) gives; takes nothing from the stream.
 tpt_value_t tpt_random_bits_at(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset, int rank,
                                const int64_t* dims);
 
-// --- results
-// -----------------------------------------------------------------------------------------
+// --- results ------------------------------------------------------------------------------------
 TPT_MUST_USE tpt_status_t tpt_lower_result(tpt_lower_t* l, tpt_value_t value);
 // An undefined tensor, or a result that the schema calls SymInt (the caller gives 0).
 TPT_MUST_USE tpt_status_t tpt_lower_result_none(tpt_lower_t* l);
@@ -206,8 +204,8 @@ TPT_MUST_USE tpt_status_t tpt_lower_result_strides(tpt_lower_t* l, tpt_value_t v
 // Argument `arg` (item of a list, else 0) is mutated to `value` (running statistics and the like).
 TPT_MUST_USE tpt_status_t tpt_lower_write(tpt_lower_t* l, int arg, int item, tpt_value_t value);
 
-// --- strides of results (stride.c), for eager
-// ------------------------------------------------------------ Strides of result `number` of a
+// --- strides of results (stride.c), for eager ---------------------------------------------------
+// Strides of result `number` of a
 // lowered call into out_strides (rank of the result), by the row's rule.
 void tpt_lower_strides(const tpt_lower_t* l, uint32_t number, int64_t* out_strides);
 

@@ -31,7 +31,8 @@ static tpt_dtype_t promoted(tpt_lower_t* l, const operands_t* ops, tpt_promote_t
   int64_t mode = l->op->params.mode;
   int args[OPERAND_MAX], count = 0;
   for (int i = 0; i < ops->count; i++) {
-    if (l->args[ops->arg[i]].kind == TPT_ARG_TENSOR || mode & TPT_POINTWISE_SCALARS)
+    bool is_other = mode & TPT_POINTWISE_OTHER && ops->arg[i] == 1;
+    if (l->args[ops->arg[i]].kind == TPT_ARG_TENSOR || mode & TPT_POINTWISE_SCALARS || is_other)
       args[count++] = ops->arg[i];
   }
   return tpt_lower_promote(l, args, count, rule);

@@ -10,8 +10,7 @@
 #include "aten/promote.h"
 #include "aten/rows.h"
 
-// --- which dimensions
-// --------------------------------------------------------------------------------
+// --- which dimensions ---------------------------------------------------------------------------
 
 int tpt_lower_find(const tpt_lower_t* l, const char* name) {
   const tpt_schema_t* schema = tpt_op_schema(l->op);
@@ -111,8 +110,7 @@ static tpt_dtype_t sum_dtype(const tpt_lower_t* l) {
   return tpt_lower_dtype_or(l, arg, is_exact(own) ? TPT_S64 : own);
 }
 
-// --- sums and products
-// -------------------------------------------------------------------------------
+// --- sums and products --------------------------------------------------------------------------
 
 tpt_status_t lower_sum(tpt_lower_t* l) {
   tpt_reduced_t r;
@@ -182,8 +180,7 @@ tpt_status_t lower_count_nonzero(tpt_lower_t* l) {
   return add_result(l, &r, tpt_reduced_sum(g, x, &r), TPT_S64);
 }
 
-// --- extrema
-// -----------------------------------------------------------------------------------------
+// --- extrema ------------------------------------------------------------------------------------
 
 enum { WANT_MAX = 1, WANT_MIN = 2, WANT_INDEX = 4, WANT_VALUE = 8 };  // params.mode
 
@@ -256,8 +253,7 @@ tpt_status_t lower_arg_extremum(tpt_lower_t* l) {
   return add_result(l, &r, index_of(g, x, best, &flat), TPT_S64);
 }
 
-// --- moments
-// -----------------------------------------------------------------------------------------
+// --- moments ------------------------------------------------------------------------------------
 
 enum { WANT_ROOT = 1, WANT_MEAN = 2 };  // params.mode
 
@@ -300,8 +296,7 @@ tpt_status_t lower_logsumexp(tpt_lower_t* l) {
   return add_result(l, &r, y, dtype);
 }
 
-// --- norms
-// -------------------------------------------------------------------------------------------
+// --- norms --------------------------------------------------------------------------------------
 
 // (sum |x|^p)^(1/p) and its limits; x is real and not negative.
 static tpt_v power_norm(tpt_graph_t* g, tpt_v x, const tpt_reduced_t* r, double p) {

@@ -74,8 +74,7 @@ bool tpt_strides_are_dense(int rank, const int64_t* sizes, const int64_t* stride
   return true;
 }
 
-// --- TensorIterator
-// ----------------------------------------------------------------------------------
+// --- TensorIterator -----------------------------------------------------------------------------
 
 static bool all_same_shape(const tpt_tensor_t* const* operands, int count, int rank,
                            const int64_t* sizes) {
@@ -170,8 +169,7 @@ void tpt_strides_like(const tpt_tensor_t* t, int64_t* out_strides) {
     tpt_strides_iterator(&t, 1, t->rank, t->sizes, out_strides);
 }
 
-// --- results of a call
-// --------------------------------------------------------------------------------
+// --- results of a call --------------------------------------------------------------------------
 
 static int collect_operands(const tpt_lower_t* l, const tpt_tensor_t** out, int capacity) {
   int count = 0;
