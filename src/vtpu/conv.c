@@ -196,6 +196,30 @@ typedef struct result {
   bool is_accumulated;  // something was summed already
 } result_t;
 
+#define SPREAD(type)                                                                               \
+  for (int64_t p = 0; p < count; p++)                                                              \
+    ((type*)out)[vtpu_axis_offset(axis, p)] = ((const type*)in)[p];
+
+// Writes a row of positions to their places: runs, or single elements when they lie apart.
+static void result_spread(const vtpu_axis_t* axis, size_t size, const char* in, char* out) {
+  int64_t count = axis->count;
+  bool is_scattered = !axis->table || axis->even_run == 1;
+  if (is_scattered && size == 4) {
+    SPREAD(uint32_t)
+    return;
+  }
+  if (is_scattered && size == 2) {
+    SPREAD(uint16_t)
+    return;
+  }
+  for (int64_t p = 0; p < count;) {
+    int64_t run = axis->table ? axis->run[p] : 1;
+    memcpy(out + vtpu_axis_offset(axis, p) * (int64_t)size, in + p * (int64_t)size,
+           (size_t)run * size);
+    p += run;
+  }
+}
+
 static void result_write(const run_t* run, const vtpu_conv_region_t* region, const char* result,
                          char* lane) {
   const vtpu_conv_plan_t* plan = run->plan;
@@ -218,11 +242,7 @@ static void result_write(const run_t* run, const vtpu_conv_region_t* region, con
     }
     char* temp = lane + plan->temp_offset;
     plan->narrow(from, temp, t->position_count);
-    for (int64_t p = 0; p < t->position_count;) {
-      int64_t count = t->out.table ? t->out.run[p] : 1;
-      memcpy(to + vtpu_axis_offset(&t->out, p) * size, temp + p * size, (size_t)(count * size));
-      p += count;
-    }
+    result_spread(&t->out, plan->out_size, temp, to);
   }
 }
 
@@ -284,9 +304,12 @@ static void chunk_gemm(const run_t* run, const vtpu_conv_region_t* region, chunk
   const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
   vtpu_gemm_t gemm = {.m = (int)plan->outputs, .n = (int)t->position_count};
   if (!plan->result_position_inner) gemm.m = (int)t->position_count, gemm.n = (int)plan->outputs;
+  // Blocks of K end where runs end.
+  int64_t block = plan->k_block, run_length = t->k.table ? t->k.even_run : 0;
+  if (run_length > 1 && run_length < block) block -= block % run_length;
   do {
     int64_t left = t->k_count - chunk->k;
-    chunk->k_count = left < plan->k_block ? left : plan->k_block;
+    chunk->k_count = left < block ? left : block;
     gemm.k = (int)chunk->k_count;
     operands_t x;
     for (int p = 0; p < plan->kernel_part_count; p++)

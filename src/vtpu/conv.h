@@ -5,6 +5,8 @@
 // the set of output places that meet the holes of a dilated input in the same taps; without lhs
 // dilation there is one. Within a phase input place = base + t * step + u * tap, so P[k, position] is
 // element k_offset[k] + position_offset[position] of a padded, rounded copy of the input (a stage).
+// Where steps are larger than one the stage is folded: along its innermost axis, places that are equal
+// modulo the step lie together, so that patches still are made of contiguous runs.
 // Positions are cut into regions; a region, and a part of the features, is one item of parallel work.
 #ifndef TPUTORCH_VTPU_CONV_H_
 #define TPUTORCH_VTPU_CONV_H_
@@ -68,6 +70,8 @@ typedef struct vtpu_conv_plan {
   bool weight_k_inner;         // weights are outputs x K, else K x outputs
   bool result_position_inner;  // results are outputs x positions, else positions x outputs
   bool is_direct;              // few outputs: plain loops instead of GEMM
+  int64_t fold;                // of the stage's innermost axis; 1: not folded
+  int fold_axis;
   // --- work
   int64_t phase_count;
   vtpu_conv_phase_t* phases;
@@ -75,6 +79,7 @@ typedef struct vtpu_conv_plan {
   int64_t split_count;  // parts of the features summed apart, then together
   int64_t item_count;   // groups * regions of all phases * splits
   int64_t position_max, k_max, k_block, stage_max;
+  int64_t stage_row_max;      // elements of the stage along its innermost axis
   bool is_plain;              // BLAS reads the weights where they lie
   bool is_packed;             // weights are packed before the items
   int64_t packed_group_size;  // elements of all phases of one group
@@ -100,6 +105,7 @@ typedef struct vtpu_conv_tables {
   int64_t counts[VTPU_CONV_AXES];  // positions along batch and spatial axes; features at FEATURE
   int64_t extent[VTPU_CONV_AXES];  // of the stage
   int64_t stage_stride[VTPU_CONV_AXES];
+  int64_t fold_part;        // elements of one residue along a folded axis
   vtpu_axis_t k, position;  // in the stage
   vtpu_axis_t weight_k;     // in the kernel, from its first element of group and chunk
   int64_t weight_base;

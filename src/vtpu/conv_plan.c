@@ -12,6 +12,7 @@ enum {
   PANEL_WANTED = 2 << 20,  // bytes
   ITEMS_WANTED = 8,
   DIRECT_OUTPUTS_MAX = 2,
+  FOLD_MAX = 8,
   PACKED_MAX = 64 << 20,  // bytes
 };
 
@@ -135,19 +136,22 @@ static void orient(vtpu_conv_plan_t* plan) {
   while (last > 0 && plan->in.size[plan->in_order[last]] == 1)
     last--;
   int inner = plan->in_order[last];
-  int64_t position_run = 1, k_run = 1;
+  int64_t position_run = 1, k_run = 1, step = 1, tap = 1;
   if (inner == VTPU_CONV_BATCH) {
     position_run = plan->batch;
   } else if (inner == VTPU_CONV_FEATURE) {
     k_run = plan->features;
   } else {
     const vtpu_conv_axis_t* axis = &plan->phases[0].axis[inner - VTPU_CONV_SPATIAL];
-    if (axis->in_step == 1) position_run = axis->out_count;
-    if (axis->in_tap == 1) k_run = axis->tap_count;
-    // Equal steps the other way make strided copies, still better the longer they are.
-    if (axis->in_step != 1 && axis->in_tap != 1 && axis->out_count < axis->tap_count) k_run = 2;
+    step = axis->in_step, tap = axis->in_tap;
+    if (step <= FOLD_MAX) position_run = axis->out_count;
+    if (tap <= FOLD_MAX) k_run = axis->tap_count;
   }
   plan->position_inner = position_run >= k_run;
+  plan->fold = plan->position_inner ? step : tap;
+  plan->fold_axis = inner;
+  // Only the axis that is innermost in the stage can be folded.
+  if (plan->fold > FOLD_MAX || last != axes - 1) plan->fold = 1;
   plan->weight_k_inner = plan->kernel.stride[VTPU_CONV_BATCH] != 1 || plan->outputs == 1;
   plan->result_position_inner = plan->out.stride[VTPU_CONV_FEATURE] != 1 || plan->outputs == 1;
   plan->is_direct = plan->outputs <= DIRECT_OUTPUTS_MAX && plan->compute == VTPU_COMPUTE_F32 &&
@@ -203,14 +207,20 @@ static int64_t axis_places(const vtpu_conv_plan_t* plan, const vtpu_conv_phase_t
   return axis == VTPU_CONV_BATCH ? plan->batch : phase->axis[axis - VTPU_CONV_SPATIAL].out_count;
 }
 
+// Elements of a stage along one spatial dimension.
+static int64_t stage_row(const vtpu_conv_plan_t* plan, const vtpu_conv_phase_t* phase, int d) {
+  const vtpu_conv_axis_t* axis = &phase->axis[d];
+  int64_t row = (phase->tile[VTPU_CONV_SPATIAL + d] - 1) * axis->in_step +
+                (axis->tap_count > 0 ? axis->tap_count - 1 : 0) * axis->in_tap + 1;
+  bool is_folded = plan->fold > 1 && plan->fold_axis == VTPU_CONV_SPATIAL + d;
+  return is_folded ? ceil_div(row, plan->fold) * plan->fold : row;
+}
+
 // Elements of a stage of one feature.
 static int64_t stage_plane(const vtpu_conv_plan_t* plan, const vtpu_conv_phase_t* phase) {
   int64_t plane = phase->tile[VTPU_CONV_BATCH];
-  for (int d = 0; d < plan->spatial_count; d++) {
-    const vtpu_conv_axis_t* axis = &phase->axis[d];
-    plane *= (phase->tile[VTPU_CONV_SPATIAL + d] - 1) * axis->in_step +
-             (axis->tap_count > 0 ? axis->tap_count - 1 : 0) * axis->in_tap + 1;
-  }
+  for (int d = 0; d < plan->spatial_count; d++)
+    plane *= stage_row(plan, phase, d);
   return plane;
 }
 
@@ -254,6 +264,9 @@ static void features_cut(vtpu_conv_plan_t* plan, int64_t regions, double flops) 
   for (int64_t p = 0; p < plan->phase_count; p++) {
     int64_t size = stage_plane(plan, &plan->phases[p]);
     if (size > plane) plane = size;
+    if (plan->fold == 1) continue;
+    int64_t row = stage_row(plan, &plan->phases[p], plan->fold_axis - VTPU_CONV_SPATIAL);
+    if (row > plan->stage_row_max) plan->stage_row_max = row;
   }
   int64_t wanted = STAGE_WANTED / (plane * (int64_t)plan->element_size);
   plan->split_count = 1;
@@ -325,6 +338,7 @@ static void layout_lane(vtpu_conv_plan_t* plan) {
   }
   int64_t row = plan->k_max > plan->position_max ? plan->k_max : plan->position_max;
   if (plan->outputs > row) row = plan->outputs;
+  if (plan->stage_row_max > row) row = plan->stage_row_max;
   plan->temp_offset = take(&lane, (size_t)row * 16);
   plan->result_part_size = bytes_of(plan, plan->outputs * plan->position_max);
   bool has_low = plan->in_part_count + plan->kernel_part_count > 2;

@@ -2,6 +2,7 @@
 // the rounded copy of the input with zeros around it.
 #include <string.h>
 
+#include "vtpu/box.h"
 #include "vtpu/conv.h"
 
 void vtpu_conv_region_find(const vtpu_conv_plan_t* plan, int64_t item, vtpu_conv_region_t* out) {
@@ -47,34 +48,44 @@ int64_t vtpu_conv_out_offset(const vtpu_conv_plan_t* plan, const vtpu_conv_regio
 typedef struct walk {
   int rank;
   int64_t size[VTPU_CONV_AXES], stride[VTPU_CONV_AXES];
+  int64_t fold[VTPU_CONV_AXES];  // 1: place i lies at i * stride
+  int64_t part;                  // folded: at (i * stride % fold) * part + i * stride / fold
 } walk_t;
 
-static void walk_add(walk_t* walk, int64_t size, int64_t stride) {
+static void walk_add(walk_t* walk, int64_t size, int64_t stride, int64_t fold) {
   walk->size[walk->rank] = size;
-  walk->stride[walk->rank++] = stride;
+  walk->stride[walk->rank] = stride;
+  walk->fold[walk->rank++] = fold;
+}
+
+static int64_t walk_offset(const walk_t* walk, int d, int64_t i) {
+  int64_t place = i * walk->stride[d], fold = walk->fold[d];
+  return fold == 1 ? place : place % fold * walk->part + place / fold;
 }
 
 // Row-major offsets of a walk as an axis: a stride where one will do, else a table in `memory`, which
 // is advanced past it.
 static vtpu_axis_t walk_axis(const walk_t* walk, int64_t count, char** memory) {
   int64_t* table = (int64_t*)*memory;
-  int64_t at[VTPU_CONV_AXES] = {0}, offset = 0;
+  int64_t at[VTPU_CONV_AXES] = {0}, part[VTPU_CONV_AXES] = {0}, offset = 0;
   bool is_even = true;
   for (int64_t i = 0; i < count; i++) {
     table[i] = offset;
     if (i > 0) is_even &= offset == i * table[1];
     for (int d = walk->rank - 1; d >= 0; d--) {
-      offset += walk->stride[d];
-      if (++at[d] < walk->size[d]) break;
-      offset -= at[d] * walk->stride[d];
-      at[d] = 0;
+      bool carries = ++at[d] == walk->size[d];
+      if (carries) at[d] = 0;
+      int64_t next = walk_offset(walk, d, at[d]);
+      offset += next - part[d];
+      part[d] = next;
+      if (!carries) break;
     }
   }
   if (is_even) return (vtpu_axis_t){.count = count, .stride = count > 1 ? table[1] : 1};
   int32_t* run = (int32_t*)(table + count);
-  vtpu_axis_runs(table, count, run);
+  int32_t even_run = vtpu_axis_runs(table, count, run);
   *memory = (char*)(run + count + (count & 1));
-  return (vtpu_axis_t){.count = count, .table = table, .run = run};
+  return (vtpu_axis_t){.count = count, .table = table, .run = run, .even_run = even_run};
 }
 
 // Extents and strides of the stage, in the memory order of the input.
@@ -91,20 +102,27 @@ static void stage_shape(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables
   for (int i = plan->spatial_count + 1; i >= 0; i--) {
     int axis = plan->in_order[i];
     tables->stage_stride[axis] = stride;
-    stride *= tables->extent[axis];
+    bool is_folded = plan->fold > 1 && axis == plan->fold_axis;
+    if (is_folded) tables->fold_part = (tables->extent[axis] + plan->fold - 1) / plan->fold;
+    stride *= is_folded ? tables->fold_part * plan->fold : tables->extent[axis];
   }
 }
 
+// The folded axis is innermost, its stride 1.
+static int64_t fold_of(const vtpu_conv_plan_t* plan, int axis) {
+  return axis == plan->fold_axis ? plan->fold : 1;
+}
+
 static void k_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, char** memory) {
-  walk_t stage = {0}, weight = {0};
+  walk_t stage = {.part = tables->fold_part}, weight = {0};
   tables->k_count = tables->counts[VTPU_CONV_FEATURE] * tables->phase->taps;
   tables->weight_base = 0;
   for (int i = 0; i < plan->spatial_count + 2; i++) {
     int a = plan->in_order[i];
     if (a == VTPU_CONV_BATCH) continue;
     if (a == VTPU_CONV_FEATURE) {
-      walk_add(&stage, tables->counts[a], tables->stage_stride[a]);
-      walk_add(&weight, tables->counts[a], plan->kernel.stride[a]);
+      walk_add(&stage, tables->counts[a], tables->stage_stride[a], 1);
+      walk_add(&weight, tables->counts[a], plan->kernel.stride[a], 1);
       continue;
     }
     const vtpu_conv_axis_t* axis = &tables->phase->axis[a - VTPU_CONV_SPATIAL];
@@ -116,15 +134,15 @@ static void k_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, cha
     } else {
       tables->weight_base += first * stride;
     }
-    walk_add(&stage, axis->tap_count, axis->in_tap * tables->stage_stride[a]);
-    walk_add(&weight, axis->tap_count, stride * axis->tap_step);
+    walk_add(&stage, axis->tap_count, axis->in_tap * tables->stage_stride[a], fold_of(plan, a));
+    walk_add(&weight, axis->tap_count, stride * axis->tap_step, 1);
   }
   tables->k = walk_axis(&stage, tables->k_count, memory);
   tables->weight_k = walk_axis(&weight, tables->k_count, memory);
 }
 
 static void position_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, char** memory) {
-  walk_t stage = {0}, out = {0};
+  walk_t stage = {.part = tables->fold_part}, out = {0};
   tables->position_count = 1;
   for (int i = 0; i <= plan->spatial_count; i++) {
     int a = plan->out_order[i];
@@ -133,8 +151,8 @@ static void position_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tabl
       step = tables->phase->axis[a - VTPU_CONV_SPATIAL].in_step;
       out_step = tables->phase->axis[a - VTPU_CONV_SPATIAL].out_step;
     }
-    walk_add(&stage, tables->counts[a], step * tables->stage_stride[a]);
-    walk_add(&out, tables->counts[a], out_step * plan->out.stride[a]);
+    walk_add(&stage, tables->counts[a], step * tables->stage_stride[a], fold_of(plan, a));
+    walk_add(&out, tables->counts[a], out_step * plan->out.stride[a], 1);
     tables->position_count *= tables->counts[a];
   }
   tables->position = walk_axis(&stage, tables->position_count, memory);
@@ -161,18 +179,21 @@ void vtpu_conv_tables_build(const vtpu_conv_plan_t* plan, const vtpu_conv_region
 
 // A copy with margins: axis i of the stage takes `low` zeros, then `valid` elements, then zeros.
 typedef struct margins {
-  int rank;
+  int rank, left;  // axes, axes to come
   int64_t low[VTPU_CONV_AXES], valid[VTPU_CONV_AXES], extent[VTPU_CONV_AXES];
   int64_t in_stride[VTPU_CONV_AXES], out_stride[VTPU_CONV_AXES];
   size_t in_size, out_size;
   vtpu_convert_fn_t widen;
+  int64_t fold, fold_part;  // of the innermost axis
+  char* temp;               // with fold > 1: one row of it
 } margins_t;
 
 // Appends an axis, outermost first, merging it with the one before when neither has margins inside.
 static void margins_add(margins_t* m, int64_t low, int64_t valid, int64_t extent, int64_t in_stride,
                         int64_t out_stride) {
   int i = m->rank;
-  bool is_full = low == 0 && valid == extent;
+  bool is_last = --m->left == 0;
+  bool is_full = low == 0 && valid == extent && !(is_last && m->fold > 1);
   if (i > 0 && is_full && m->in_stride[i - 1] == extent * in_stride) {
     i--;
     m->low[i] *= extent, m->valid[i] *= extent, m->extent[i] *= extent;
@@ -184,9 +205,29 @@ static void margins_add(margins_t* m, int64_t low, int64_t valid, int64_t extent
   m->out_stride[i] = out_stride;
 }
 
+// A row of the folded axis.
+static void folded_copy(const margins_t* m, int level, const char* in, char* out) {
+  int64_t low = m->low[level], valid = m->valid[level], size = (int64_t)m->out_size;
+  memset(out, 0, (size_t)(m->fold * m->fold_part) * m->out_size);
+  m->widen(in, m->temp, valid);
+  for (int64_t residue = 0; residue < m->fold; residue++) {
+    int64_t first = (residue - low % m->fold + m->fold) % m->fold;  // the first element it takes
+    int64_t count = first < valid ? (valid - first + m->fold - 1) / m->fold : 0;
+    vtpu_box_t box = {
+        .rank = 1, .size = {count}, .in_stride = {m->fold * size}, .out_stride = {size}};
+    char* to = out + (residue * m->fold_part + (low + first) / m->fold) * size;
+    const vtpu_exec_t inline_exec = {0};
+    if (count > 0) vtpu_box_copy(&box, m->out_size, &inline_exec, m->temp + first * size, to);
+  }
+}
+
 static void margins_copy(const margins_t* m, int level, const char* in, char* out) {
   size_t block = (size_t)m->out_stride[level] * m->out_size;
   int64_t low = m->low[level], valid = m->valid[level];
+  if (level + 1 == m->rank && m->fold > 1) {
+    folded_copy(m, level, in, out);
+    return;
+  }
   memset(out, 0, (size_t)low * block);
   out += (size_t)low * block;
   if (level + 1 < m->rank) {
@@ -203,7 +244,12 @@ static void margins_copy(const margins_t* m, int level, const char* in, char* ou
 void vtpu_conv_stage(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* region,
                      const vtpu_conv_tables_t* tables, int64_t first_feature, const void* in,
                      char* lane) {
-  margins_t m = {.in_size = plan->in_size, .out_size = plan->element_size};
+  margins_t m = {.in_size = plan->in_size,
+                 .out_size = plan->element_size,
+                 .fold = plan->fold,
+                 .left = plan->spatial_count + 2,
+                 .fold_part = tables->fold_part,
+                 .temp = lane + plan->temp_offset};
   int64_t offset = region->group * plan->in.group_offset;
   for (int i = 0; i < plan->spatial_count + 2; i++) {
     int a = plan->in_order[i];

@@ -105,7 +105,7 @@ static vtpu_axis_t axis_make(const dims_t* dims, tpt_arena_t* arena) {
     }
     table[i] = offset;
   }
-  vtpu_axis_runs(table, axis.count, run);
+  axis.even_run = vtpu_axis_runs(table, axis.count, run);
   axis.table = table;
   axis.run = run;
   return axis;

@@ -34,7 +34,16 @@ VTPU_INLINE float load_f32(float x) {
       int64_t count = g->cols - first < COLUMNS ? g->cols - first : COLUMNS;                       \
       float* restrict y = g->y + first;                                                            \
       memset(y, 0, (size_t)count * sizeof(float));                                                 \
-      for (int64_t r = 0; r < g->rows; r++) {                                                      \
+      int64_t r = 0;                                                                               \
+      for (; r + 4 <= g->rows; r += 4) {                                                           \
+        const type* row = (const type*)g->matrix + r * g->ld + first;                              \
+        const type *row1 = row + g->ld, *row2 = row1 + g->ld, *row3 = row2 + g->ld;                \
+        float x0 = g->x[r], x1 = g->x[r + 1], x2 = g->x[r + 2], x3 = g->x[r + 3];                  \
+        for (int64_t c = 0; c < count; c++)                                                        \
+          y[c] += (load(row[c]) * x0 + load(row1[c]) * x1) +                                       \
+                  (load(row2[c]) * x2 + load(row3[c]) * x3);                                       \
+      }                                                                                            \
+      for (; r < g->rows; r++) {                                                                   \
         const type* row = (const type*)g->matrix + r * g->ld + first;                              \
         float x = g->x[r];                                                                         \
         for (int64_t c = 0; c < count; c++)                                                        \

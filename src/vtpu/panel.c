@@ -200,11 +200,15 @@ vtpu_convert_fn_t vtpu_narrow_fn(vtpu_compute_t compute, tpt_dtype_t dtype) {
 // --- packing
 // ----------------------------------------------------------------------------------------
 
-void vtpu_axis_runs(const int64_t* table, int64_t count, int32_t* out_run) {
+int32_t vtpu_axis_runs(const int64_t* table, int64_t count, int32_t* out_run) {
   for (int64_t i = count - 1; i >= 0; i--) {
     bool continues = i + 1 < count && table[i + 1] == table[i] + 1 && out_run[i + 1] < INT32_MAX;
     out_run[i] = continues ? out_run[i + 1] + 1 : 1;
   }
+  if (count == 0) return 0;
+  for (int64_t i = 0; i < count; i += out_run[0])
+    if (out_run[i] != out_run[0]) return 0;
+  return out_run[0];
 }
 
 typedef struct wide {
@@ -243,9 +247,42 @@ GATHER(uint32_t)
 GATHER(uint64_t)
 GATHER(wide_t)
 
+// Equal runs of 32-bit elements, the shape of image rows: copied in vectors that may overlap.
+#define COPY_BYTES(size) memcpy(out + i, from + i, (size))
+
+VTPU_INLINE void gather_even_body(const float* in, const int64_t* table, int run, int count,
+                                  float* out) {
+  for (int j = 0; j < count; j += run, out += run) {
+    const float* from = in + table[j];
+    int i = 0;
+    if (run >= 8) {
+      for (; i + 8 <= run; i += 8)
+        COPY_BYTES(32);
+      i = run - 8;
+      COPY_BYTES(32);
+    } else if (run >= 4) {
+      COPY_BYTES(16);
+      i = run - 4;
+      COPY_BYTES(16);
+    } else {
+      for (; i < run; i++)
+        out[i] = from[i];
+    }
+  }
+}
+VTPU_SIMD_FUNCTION(static, gather_even,
+                   (const float* in, const int64_t* table, int run, int count, float* out),
+                   (in, table, run, count, out))
+
 static void gather_row(const vtpu_panel_t* panel, const char* in, const vtpu_block_t* block,
                        void* out) {
   const vtpu_axis_t* axis = &panel->col;
+  int run = axis->even_run;
+  if (axis->table && panel->element_size == 4 && run > 1 && block->col % run == 0 &&
+      block->col_count % run == 0) {
+    gather_even((const float*)in, axis->table + block->col, run, block->col_count, out);
+    return;
+  }
   switch (panel->element_size) {
   case 1:
     gather_uint8_t((const uint8_t*)in, axis, block->col, block->col_count, out);

@@ -53,10 +53,11 @@ typedef struct vtpu_axis {
   int64_t stride;
   const int64_t* table;  // borrowed
   const int32_t* run;    // borrowed
+  int32_t even_run;      // with a table: the length of every maximal run, 0 if they differ
 } vtpu_axis_t;
 
-// Fills run[] for a table.
-void vtpu_axis_runs(const int64_t* table, int64_t count, int32_t* out_run);
+// Fills run[] for a table; returns even_run.
+int32_t vtpu_axis_runs(const int64_t* table, int64_t count, int32_t* out_run);
 
 static inline int64_t vtpu_axis_offset(const vtpu_axis_t* axis, int64_t i) {
   return axis->table ? axis->table[i] : i * axis->stride;
