@@ -84,7 +84,7 @@ static tpt_status_t give_planes(tpt_lower_t* l, int input, const batch_t* b, tpt
                                  tpt_lower_is_channels_last(l, input));
 }
 
-// Results 0..2: output, mean and inverse deviation that the backward pass wants.
+// Results 0..2: output, mean and inverse deviation that the backward pass of training wants.
 static tpt_status_t give_norm(tpt_lower_t* l, const places_t* at, batch_t* b) {
   tpt_graph_t* g = l->graph;
   TPT_TRY(read_batch(l, 0, b));
@@ -109,8 +109,10 @@ static tpt_status_t give_norm(tpt_lower_t* l, const places_t* at, batch_t* b) {
     y = tpt_add(g, y, lay(g, channels, b));
   }
   TPT_TRY(give_planes(l, 0, b, y));
-  TPT_TRY(tpt_lower_result_format(l, b->mean, false));
-  return tpt_lower_result_format(l, b->invstd, false);
+  // In evaluation the backward pass reads the running statistics: nothing is saved.
+  tpt_v nothing = tpt_fill(g, b->dtype, 1, (int64_t[]){0}, 0);
+  TPT_TRY(tpt_lower_result_format(l, at->training ? b->mean : nothing, false));
+  return tpt_lower_result_format(l, at->training ? b->invstd : nothing, false);
 }
 
 static tpt_status_t write_running(tpt_lower_t* l, const places_t* at, const batch_t* b) {

@@ -63,6 +63,8 @@ static void test_batch_norm_in_evaluation_writes_nothing(void) {
   if (row_run(&r)) {
     CHECK_ROW(&r, 0, 2e-6, -2.647542, -1.809017, -1.529508, 0.1837722, 0.1047153, 0.7371708,
               -5.163119, -5.442627, -5.442627, 0.3418861, 0.5, 0.6581139);
+    CHECK_EQ(r.results[1].type.dims[0], 0);
+    CHECK_EQ(r.results[2].type.dims[0], 0);
   }
   row_end(&r);
 }

@@ -1,6 +1,7 @@
 // Dropout from 32 random bits per element whatever the dtype. The probability stays a run-time number.
 #include "aten/dropout.h"
 
+#include "aten/promote.h"
 #include "aten/rows.h"
 
 tpt_status_t check_dropout(tpt_lower_t* l) {
@@ -45,12 +46,17 @@ tpt_status_t lower_dropout(tpt_lower_t* l) {
   return tpt_lower_result(l, mask);
 }
 
+// grad * mask * scale, in the dtype that those products have.
 tpt_status_t lower_dropout_backward(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
-  tpt_dtype_t dtype = tpt_dtype_of(g, tpt_lower_value(l, 0));
-  tpt_v grad = tpt_operand(l, 0, dtype);
-  tpt_v mask = tpt_truth(g, tpt_lower_value(l, 1));
-  tpt_v scaled = tpt_mul(g, grad, tpt_lower_scalar(l, 2, tpt_dtype_of(g, grad)));
-  scaled = tpt_select(g, mask, scaled, tpt_like(g, scaled, 0));
+  tpt_dtype_t dtype = tpt_call_dtype(l, (int[]){0, 1}, 2);
+  if (dtype == TPT_DTYPE_INVALID)
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "native_dropout_backward: %s and %s have no common type",
+             tpt_dtype_row(tpt_lower_tensor(l, 0)->dtype)->name,
+             tpt_dtype_row(tpt_lower_tensor(l, 1)->dtype)->name);
+  if (!tpt_dtype_is_float(dtype) && !tpt_dtype_is_complex(dtype)) dtype = l->default_dtype;
+  tpt_v grad = tpt_operand(l, 0, dtype), mask = tpt_operand(l, 1, dtype);
+  tpt_v scale = tpt_lower_scalar(l, 2, tpt_dtype_of(g, grad));
+  tpt_v scaled = tpt_mul(g, tpt_binary(g, TPT_HLO_MULTIPLY, grad, mask), scale);
   return tpt_lower_result(l, tpt_hlo_convert(g, scaled, dtype));
 }
