@@ -10,6 +10,7 @@ from pathlib import Path
 import built
 import numpy as np
 import pytest
+from random_programs import generate
 
 PROGRAMS = sorted((Path(__file__).parent / "data" / "programs").glob("*.mlir"))
 # bf16 results are saved as f32, so programs that compute in bf16 have their own bound.
@@ -81,3 +82,10 @@ def test_special_values_agree_with_xla(kind, dtype, tmp_path):
     nan_results = MAXIMUM_AND_MINIMUM if kind == "binary" else ()
     is_nan = np.isnan(values) | np.isnan(shifted)
     check(program, tmp_path, "--input", *files, nan_results=nan_results, is_nan=is_nan)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_random_programs_agree_with_xla(seed, tmp_path):
+    program = tmp_path / f"random{seed}.mlir"
+    program.write_text(generate(seed, length=24 if seed % 2 else 80))
+    check(program, tmp_path)
