@@ -46,6 +46,13 @@ static tpt_status_t read_fold(const tpt_lower_t* l, fold_t* f) {
   return NULL;
 }
 
+// As on the CPU, integers are not folded.
+static tpt_status_t check_dtype(const tpt_lower_t* l, tpt_dtype_t dtype) {
+  if (!tpt_dtype_is_int(dtype)) return NULL;
+  TPT_FAIL(TPT_UNIMPLEMENTED, "\"%s\" not implemented for '%s'", tpt_op_schema(l->op)->base,
+           tpt_dtype_row(dtype)->name);
+}
+
 // Places of all windows along dimension i, window by window; -1 in the padding.
 static bool window_taps(tpt_graph_t* g, const fold_t* f, int i, tpt_taps_t* out) {
   if (!tpt_taps_init(g, f->out[i] * f->kernel[i], 1, false, out)) return false;
@@ -66,6 +73,7 @@ tpt_status_t lower_im2col(tpt_lower_t* l) {
       type.dims[type.rank - 1] * type.dims[type.rank - 2] == 0)
     TPT_FAIL(TPT_INVALID_ARGUMENT,
              "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input");
+  TPT_TRY(check_dtype(l, type.dtype));
   int lead = type.rank - 2;
   fold_t f = {.size = {type.dims[lead], type.dims[lead + 1]}};
   TPT_TRY(read_fold(l, &f));
@@ -89,6 +97,7 @@ tpt_status_t lower_col2im(tpt_lower_t* l) {
   tpt_type_t type = *tpt_graph_type(g, tpt_lower_value(l, 0));
   tpt_v x = tpt_lower_value_as(l, 0, tpt_dtype_compute(type.dtype));
   fold_t f;
+  TPT_TRY(check_dtype(l, type.dtype));
   TPT_TRY(read_pair(l, 1, f.size));
   if (type.rank != 2 && type.rank != 3)
     TPT_FAIL(TPT_INVALID_ARGUMENT,
