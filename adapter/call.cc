@@ -368,6 +368,10 @@ struct RowKernel final : c10::OperatorKernel {
       if (schema_->returns[i] == TPT_ARG_TENSOR) {
         TORCH_INTERNAL_ASSERT(next < count, schema_->name, " returned too few results");
         returned.emplace_back(tensor_of(results[next++], device));
+      } else if (schema_->returns[i] == TPT_ARG_INT) {
+        // Sizes that attention hands to its own backward pass, which reads them from the tensors.
+        returned.emplace_back(int64_t{0});
+        next++;
       } else {
         // Rows with several lists have no functional form (see has_functional_form).
         c10::List<at::Tensor> list;
