@@ -63,7 +63,8 @@ static tpt_status_t check_results(const tpt_lower_t* l) {
 static tpt_status_t check_tensors(const tpt_lower_t* l, const tpt_schema_t* schema) {
   for (int i = 0; i < schema->arg_count; i++) {
     const tpt_schema_arg_t* arg = &schema->args[i];
-    if (arg->kind == TPT_ARG_TENSOR && !arg->is_optional && !tpt_lower_has(l, i))
+    bool may_lack = arg->is_optional || l->op->params.undefined >> i & 1;
+    if (arg->kind == TPT_ARG_TENSOR && !may_lack && !tpt_lower_has(l, i))
       TPT_FAIL(TPT_INVALID_ARGUMENT, "argument %d (%s) must be a tensor, not None", i, arg->name);
   }
   return NULL;

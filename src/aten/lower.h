@@ -72,6 +72,7 @@ typedef struct tpt_op_params {
   bool composite_implicit;  // allowed to be registered though composite-implicit (its backward has
                             // a row)
   uint64_t written;         // bit i: the lowering may call tpt_lower_write for argument i
+  uint64_t undefined;       // bit i: argument i may be undefined though the schema wants a Tensor
   bool uses_rng;
 } tpt_op_params_t;
 
