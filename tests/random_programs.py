@@ -1,8 +1,8 @@
 """Random StableHLO programs: well-typed graphs of elementwise ops, reductions, data movement.
 
 They share values freely and return many of them, which is where a fusing compiler goes wrong.
-Numbers stay small, and ops with a jump (floor, comparisons, conversion to integers) take only floats
-that every compiler computes to the last bit, so that two compilers' results may be compared.
+Numbers stay small, and ops with a jump (floor, comparisons, conversion to integers) take only
+floats that every compiler computes to the last bit, so that results may be compared.
 """
 
 import random
