@@ -92,6 +92,7 @@ typedef enum vtpu_instr_kind {
   VTPU_INSTR_OP,         // dst = fn(a, b, c)
   VTPU_INSTR_LOAD,       // dst = elements at a by pattern
   VTPU_INSTR_TRANSPOSE,  // the same for a pattern of two runs of which the outer one is contiguous
+  VTPU_INSTR_GATHER,     // the same with `extra` = the lanes' offsets
   VTPU_INSTR_STORE,      // elements at dst by pattern = a
   VTPU_INSTR_IOTA,       // dst = s64 numbers from a by pattern
   VTPU_INSTR_FILL,       // dst = the element at `extra`
@@ -102,6 +103,7 @@ typedef struct vtpu_instr {
     vtpu_vm_fn_t fn;                   // OP
     vtpu_vm_move_fn_t move;            // LOAD, STORE, FILL
     vtpu_vm_transpose_fn_t transpose;  // TRANSPOSE
+    vtpu_vm_gather_fn_t gather;        // GATHER
   };
   const void* extra;  // pattern, element, or operand b of reduce_precision
   uint8_t kind;
@@ -196,6 +198,10 @@ void vtpu_tile_apply(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile, vtpu
 void vtpu_tile_pattern(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
                        const vtpu_loop_t* loop, const vtpu_map_t* map, int64_t element_size,
                        vtpu_pattern_t* out);
+// Offsets of the lanes of a full tile, in elements; a ragged tile has the first of them. NULL when a tile
+// may be ragged otherwise, or an offset does not fit.
+const int32_t* vtpu_tile_offsets(const vtpu_loop_t* loop, const vtpu_pattern_t* pattern,
+                                 int64_t element_size, tpt_arena_t* arena);
 // Bytes that a map moves per tile of each level.
 const int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
                                const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena);

@@ -166,6 +166,9 @@ static void instrs_run(const vtpu_frame_t* frame, int first, int end) {
     case VTPU_INSTR_TRANSPOSE:
       lanes_transpose(frame, instr);
       break;
+    case VTPU_INSTR_GATHER:
+      instr->gather(slots[instr->dst], slots[instr->a], instr->extra, frame->lanes);
+      break;
     case VTPU_INSTR_STORE:
       lanes_store(frame, instr);
       break;

@@ -206,6 +206,32 @@ void vtpu_tile_pattern(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
     out->runs[i] = runs[rank - 1 - i];
 }
 
+const int32_t* vtpu_tile_offsets(const vtpu_loop_t* loop, const vtpu_pattern_t* pattern,
+                                 int64_t element_size, tpt_arena_t* arena) {
+  int64_t extents[VTPU_LOOP_RANK_MAX], at[VTPU_LOOP_RANK_MAX] = {0}, reach = 0;
+  bool is_prefix =
+      loop->partial[1].level < 0 || (loop->row_lanes == 1 && loop->partial[0].level < 0);
+  for (int d = 0; d < pattern->rank; d++) {
+    const vtpu_span_t* run = &pattern->runs[d];
+    extents[d] = run->partial < 0 ? run->count : run->count * loop->partial[run->partial].box;
+    reach += llabs(run->stride) / element_size * extents[d];
+  }
+  if (!is_prefix || reach > INT32_MAX) return NULL;
+  int32_t* offsets = tpt_arena_alloc(arena, sizeof(*offsets) * (size_t)(loop->lanes_max + 1));
+  if (!offsets) return NULL;
+  int64_t offset = 0;
+  for (int64_t i = 0; i < loop->lanes_max; i++) {
+    offsets[i] = (int32_t)(offset / element_size);
+    for (int d = pattern->rank - 1; d >= 0; d--) {
+      offset += pattern->runs[d].stride;
+      if (++at[d] < extents[d]) break;
+      offset -= pattern->runs[d].stride * extents[d];
+      at[d] = 0;
+    }
+  }
+  return offsets;
+}
+
 const int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
                                const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena) {
   int64_t* steps = tpt_arena_alloc(arena, sizeof(*steps) * VTPU_LOOP_RANK_MAX);

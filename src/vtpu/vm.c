@@ -79,6 +79,10 @@ vtpu_vm_transpose_fn_t vtpu_vm_transpose(size_t size) {
   FIND(transpose[__builtin_ctzll(size)]);
 }
 
+vtpu_vm_gather_fn_t vtpu_vm_gather(size_t size) {
+  FIND(gather[__builtin_ctzll(size)]);
+}
+
 vtpu_vm_fn_t vtpu_vm_reduce_precision(tpt_dtype_t type) {
   return vtpu_vm_op(TPT_HLO_REDUCE_PRECISION, type);
 }

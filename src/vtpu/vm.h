@@ -19,6 +19,9 @@ typedef void (*vtpu_vm_fn_t)(void* dst, const void* a, const void* b, const void
 typedef void (*vtpu_vm_move_fn_t)(void* dst, int64_t dst_stride, const void* src,
                                   int64_t src_stride, int64_t n);
 
+// dst[i] = src[offsets[i]], offsets in elements.
+typedef void (*vtpu_vm_gather_fn_t)(void* dst, const void* src, const int32_t* offsets, int64_t n);
+
 // lanes[row][column] = the element at memory + row * size + column * stride.
 typedef void (*vtpu_vm_transpose_fn_t)(void* lanes, const void* memory, int64_t stride,
                                        int64_t rows, int64_t columns);
@@ -52,6 +55,7 @@ typedef struct vtpu_vm_table {
   vtpu_vm_fn_t order_key[TPT_DTYPE_COUNT];  // F32 -> S32, F64 -> S64: integers in total order
   vtpu_vm_move_fn_t move[5];                // by log2 of the element size
   vtpu_vm_transpose_fn_t transpose[5];
+  vtpu_vm_gather_fn_t gather[5];
   vtpu_vm_reduce_t reduce[VTPU_MONOID_COUNT][TPT_DTYPE_COUNT];
 } vtpu_vm_table_t;
 
@@ -69,6 +73,7 @@ vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type);
 // size: 1, 2, 4, 8 or 16.
 vtpu_vm_move_fn_t vtpu_vm_move(size_t size);
 vtpu_vm_transpose_fn_t vtpu_vm_transpose(size_t size);
+vtpu_vm_gather_fn_t vtpu_vm_gather(size_t size);
 // Rounds f32 or f64 to an exponent and mantissa width; `b` of the call points to int32_t[2]
 // {exponent bits, mantissa bits}.
 vtpu_vm_fn_t vtpu_vm_reduce_precision(tpt_dtype_t type);
