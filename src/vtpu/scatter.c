@@ -162,6 +162,22 @@ static void window_combine(const run_t* run, const part_t* part, int64_t acc_at,
   }
 }
 
+// A chunk of single elements that lie one after another in the updates; places outside the part are
+// skipped.
+static void elements_combine(const run_t* run, const part_t* part, vtpu_starts_chunk_t* chunk) {
+  const vtpu_scatter_rule_t* rule = &run->scatter->rule;
+  const char* from = run->updates[0] + chunk->other[0] * (int64_t)rule->size[0];
+  float wide[VTPU_STARTS_CHUNK];
+  for (int i = 0; i < chunk->count; i++)
+    if (chunk->at[i] < part->place_begin || chunk->at[i] >= part->place_end) chunk->at[i] = -1;
+  if (rule->widen) {
+    rule->widen(from, wide, chunk->count);
+    rule->monoid->combine_at(run->acc[0], chunk->at, wide, chunk->count);
+  } else {
+    rule->monoid->combine_at(run->acc[0], chunk->at, from, chunk->count);
+  }
+}
+
 // Appends the elements of one window to the list.
 static void window_list(const run_t* run, vtpu_scatter_list_t* list, int64_t acc_at,
                         int64_t update_at) {
@@ -199,10 +215,16 @@ static void part_item(void* arg, int64_t item, int lane) {
   vtpu_scatter_list_init(&list, &scatter->rule, (void* const*)run->acc,
                          (const void* const*)run->updates);
   vtpu_starts_chunk_t chunk;
+  bool is_elements = scatter->window.rank == 0 && scatter->rule.monoid && starts->other_is_dense &&
+                     starts->other_step == 1;
   for (int64_t first = 0; first < starts->position_count; first += VTPU_STARTS_CHUNK) {
     int64_t count = starts->position_count - first;
     if (count > VTPU_STARTS_CHUNK) count = VTPU_STARTS_CHUNK;
     vtpu_starts_resolve(starts, run->indices, first, (int)count, true, &chunk);
+    if (is_elements) {
+      elements_combine(run, &part, &chunk);
+      continue;
+    }
     for (int i = 0; i < chunk.count; i++) {
       if (chunk.at[i] < part.place_begin || chunk.at[i] >= part.place_end) continue;
       if (scatter->is_rowwise) {
