@@ -1,0 +1,38 @@
+// Tests of the plan's text: a line per step, nested blocks indented, totals first.
+#include "vtpu/plan.h"
+#include "vtpu/program_probe.h"
+
+static void test_text_shows_steps_and_blocks(void) {
+  tpt_graph_t* g = program_graph();
+  tpt_type_t s = tpt_type_scalar(TPT_S32), types[1] = {s};
+  tpt_value_t n = tpt_graph_parameter(g, &s), a[1], r;
+  tpt_region_begin(g, types, 1, a);
+  r = tpt_hlo_compare(g, TPT_LT, a[0], n);
+  uint32_t condition = tpt_region_end(g, &r, 1);
+  tpt_region_begin(g, types, 1, a);
+  r = tpt_hlo_binary(g, TPT_HLO_ADD, a[0], n);
+  uint32_t body = tpt_region_end(g, &r, 1);
+  tpt_value_t zero = tpt_hlo_scalar_i64(g, TPT_S32, 0);
+  tpt_value_t y = tpt_hlo_while(g, &zero, 1, condition, body);
+  tpt_graph_return(g, &y, 1);
+  vtpu_program_t* program;
+  if (!CHECK_OK(vtpu_program_compile(g, &program))) return;
+  tpt_str_t first, second;
+  tpt_str_init(&first);
+  tpt_str_init(&second);
+  CHECK_OK(vtpu_program_explain(program, &first));
+  CHECK_OK(vtpu_program_explain(program, &second));
+  CHECK(strncmp(first.data, "program: 1 parameters, 1 results", 32) == 0);
+  CHECK(strstr(first.data, "\nwhile tensor<i32> -> tensor<i32>;") != NULL);
+  CHECK(strstr(first.data, "\n block 0:\n  loop 1 elements") != NULL);
+  CHECK(strstr(first.data, "\n block 1:\n  loop 1 elements") != NULL);
+  CHECK_STR(first.data, second.data);
+  tpt_str_deinit(&first);
+  tpt_str_deinit(&second);
+  vtpu_program_release(program);
+}
+
+int main(void) {
+  RUN(test_text_shows_steps_and_blocks);
+  return TEST_RESULT;
+}
