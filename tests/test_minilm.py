@@ -7,6 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+pytestmark = pytest.mark.portable
+
 SENTENCES = [
     "The weather is lovely today.",
     "It is so sunny outside!",

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 STEPS = 50
-pytestmark = pytest.mark.usefixtures("highest", "no_fallback")
+pytestmark = [pytest.mark.portable, pytest.mark.usefixtures("highest", "no_fallback")]
 
 
 class Mlp(nn.Module):
