@@ -147,24 +147,22 @@ def check_attention() -> None:
 
 
 def check_fused_attention() -> None:
-    forward = torch.ops.aten._scaled_dot_product_fused_attention_overrideable
-    backward = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward
-    leaves = [rand(1, 2, 4, 8, seed=s).requires_grad_() for s in range(3)]
-    expected = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=True)
-    grad = rand(1, 2, 4, 8, seed=5)
-    gradients = torch.autograd.grad(expected, leaves, grad)
-    q, k, v = on_tpu([t.detach() for t in leaves])
-    with Ran(
-        "_scaled_dot_product_fused_attention_overrideable",
-        "_scaled_dot_product_fused_attention_overrideable_backward",
-    ):
-        out = forward(q, k, v, None, 0.0, True)
-        wanted = [True, True, True, False]
-        state = (out[0], out[1], out[2], out[3], out[4], out[5], 0.0, True, out[6], out[7])
-        back = backward(grad.to("tpu"), q, k, v, None, wanted, *state)
-    torch.testing.assert_close(out[0].cpu(), expected.detach(), rtol=2e-5, atol=2e-5)
-    for mine, theirs in zip(back[:3], gradients, strict=True):
-        torch.testing.assert_close(mine.cpu(), theirs, rtol=1e-4, atol=1e-4)
+    """The way that scaled_dot_product_attention takes, with gradients."""
+    attend = torch.nn.functional.scaled_dot_product_attention
+    mask = torch.tensor([[True, False, True, True]])
+    for options in ({"is_causal": True}, {"attn_mask": mask}, {"attn_mask": rand(4, 4)}, {"scale": 2.0}):
+        grads = []
+        with Ran(
+            "_scaled_dot_product_fused_attention_overrideable",
+            "_scaled_dot_product_fused_attention_overrideable_backward",
+        ):
+            for device in ("cpu", "tpu"):
+                moved = tree_map_only(torch.Tensor, lambda t, d=device: t.to(d), options)
+                shapes = [rand(1, 2, 4, 8, seed=s).to(device).requires_grad_() for s in range(3)]
+                out = attend(*shapes, **moved)
+                grads.append([out, *torch.autograd.grad((out * out).sum(), shapes)])
+        for theirs, ours in zip(*grads, strict=True):
+            torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=2e-5, atol=2e-5)
 
 
 def check_cells() -> None:

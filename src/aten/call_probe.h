@@ -4,7 +4,7 @@
 //   CHECK_CALL_FAILS("arange", "s 1; none ...", TPT_INVALID_ARGUMENT, "step must be nonzero");
 //
 // Arguments are parted by ";":  `f32[2,3]: 1 2 3 4 5 6` a tensor, `{f32[1]: 1 | f32[1]: 2}` a list of
-// them, `host f64: 2.5` a 0-d CPU tensor, `wrap 2` a Python number passed as a tensor, `s 2` `s 2.5`
+// them (an item may be `none`), `host f64: 2.5` a 0-d CPU tensor, `wrap 2` a Python number passed as a tensor, `s 2` `s 2.5`
 // `s true` a Scalar, `f 2` a float, `i 3`, `b 1`, `d s64` a dtype, `is 1 2` int[], `t tanh` a string,
 // `none`. "~" after a tensor's bracket gives it channels-last strides, "'" transposed ones. Results are
 // tensors parted by ";", `none` for an undefined one; trailing arguments left out are None.
@@ -125,7 +125,11 @@ static inline void call_list(call_t* c, tpt_arg_t* arg) {
   arg->tensors = &c->tensors[c->tensor_count];
   while (!call_take(c, "}")) {
     call_take(c, "|");
-    if (!call_tensor(c)) break;
+    if (call_take(c, "none")) {
+      c->tensors[c->tensor_count++].flags = TPT_TENSOR_NONE;
+    } else if (!call_tensor(c)) {
+      break;
+    }
     arg->count++;
   }
 }

@@ -1,0 +1,237 @@
+"""Random draws: distributions, seeds, generators. Seeds are fixed, so that every run sees the same draws.
+
+Bounds are five standard errors of the statistic (Kolmogorov-Smirnov: 2 / sqrt(n)).
+"""
+
+import math
+
+import pytest
+import torch
+
+N = 40_000
+
+
+def empty(n: int = N, dtype=torch.float32) -> torch.Tensor:
+    torch.manual_seed(17)
+    return torch.empty(n, dtype=dtype, device="tpu")
+
+
+def drawn(x: torch.Tensor) -> torch.Tensor:
+    return x.cpu().double()
+
+
+def check_moments(x: torch.Tensor, mean: float, variance: float, kurtosis: float) -> None:
+    n = x.numel()
+    assert abs(x.mean().item() - mean) < 5 * math.sqrt(variance / n)
+    error = variance * math.sqrt((kurtosis - 1) / n)
+    assert abs(x.var().item() - variance) < 5 * error
+
+
+def check_distribution(x: torch.Tensor, cumulative) -> None:
+    """The largest distance between the empirical and the wanted cumulative distribution."""
+    x = x.sort().values
+    n = x.numel()
+    steps = torch.arange(1, n + 1, dtype=torch.float64) / n
+    wanted = cumulative(x)
+    distance = torch.maximum((steps - wanted).abs(), (steps - 1 / n - wanted).abs()).max()
+    assert distance < 2 / math.sqrt(n), distance
+
+
+def normal_cumulative(x):
+    return 0.5 * (1 + torch.erf(x / math.sqrt(2)))
+
+
+@pytest.mark.portable
+def test_uniform():
+    x = drawn(empty().uniform_(-1, 3))
+    assert x.min() >= -1 and x.max() < 3
+    check_moments(x, 1, 16 / 12, 1.8)
+    check_distribution(x, lambda t: (t + 1) / 4)
+
+
+@pytest.mark.portable
+def test_normal():
+    x = drawn(empty().normal_(2, 3))
+    check_moments(x, 2, 9, 3)
+    check_distribution(x, lambda t: normal_cumulative((t - 2) / 3))
+    assert (x - 2).abs().max() > 3 * 3.5, "no tails"
+
+
+def test_pairs_of_normal_numbers_are_independent():
+    x = drawn(empty().normal_())
+    half = x[: N // 2], x[N // 2 :]
+    for a, b in (half, (x[:-1], x[1:]), (half[0] ** 2, half[1] ** 2)):
+        r = torch.corrcoef(torch.stack([a, b]))[0, 1]
+        assert abs(r) < 5 / math.sqrt(a.numel())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_other_dtypes(dtype):
+    x = drawn(empty(dtype=dtype).uniform_())
+    # A draw just below one rounds up to it, and one is not in [0, 1).
+    assert x.min() >= 0 and x.max() < 1
+    check_moments(x, 0.5, 1 / 12, 1.8)
+    check_moments(drawn(empty(dtype=dtype).normal_()), 0, 1, 3)
+
+
+def test_exponential():
+    x = drawn(empty().exponential_(2.0))
+    assert x.min() >= 0 and torch.isfinite(x).all()
+    check_moments(x, 0.5, 0.25, 9)
+    check_distribution(x, lambda t: 1 - torch.exp(-2 * t))
+
+
+def test_cauchy():
+    x = drawn(empty().cauchy_(1.0, 2.0))
+    check_distribution(x, lambda t: torch.atan((t - 1) / 2) / math.pi + 0.5)
+    assert abs(x.median().item() - 1) < 5 * math.pi / math.sqrt(N)
+
+
+def test_log_normal():
+    x = drawn(empty().log_normal_(0.5, 0.25))
+    check_distribution(x, lambda t: normal_cumulative((t.log() - 0.5) / 0.25))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
+def test_geometric(dtype):
+    p = 0.3
+    x = drawn(empty(dtype=dtype).geometric_(p))
+    assert x.min() == 1 and (x == x.round()).all()
+    check_moments(x, 1 / p, (1 - p) / p**2, 9 + p * p / (1 - p))
+
+
+@pytest.mark.portable
+def test_bernoulli():
+    for p in (0.0, 0.001, 0.5, 1.0):
+        share = drawn(empty(dtype=torch.bool).bernoulli_(p)).mean().item()
+        assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / N)
+    levels = torch.tensor([0.0, 0.25, 1.0], device="tpu").repeat_interleave(4000)
+    torch.manual_seed(3)
+    shares = drawn(torch.bernoulli(levels)).reshape(3, -1).mean(1)
+    assert shares[0] == 0 and shares[2] == 1
+    assert abs(shares[1] - 0.25) < 5 * math.sqrt(0.25 * 0.75 / 4000)
+
+
+def test_randint_is_uniform_within_its_bounds():
+    torch.manual_seed(1)
+    x = torch.randint(-3, 7, (N,), device="tpu").cpu()
+    counts = torch.bincount(x + 3, minlength=10)
+    assert x.min() == -3 and x.max() == 6 and counts.numel() == 10
+    chi_square = ((counts - N / 10) ** 2 / (N / 10)).sum().item()
+    assert chi_square < 33.7  # nine degrees of freedom, one in ten thousand
+    wide = torch.randint(0, 2**40, (1000,), device="tpu").cpu()
+    assert 0 <= wide.min() and wide.max() < 2**40 and wide.max() > 2**39
+    assert torch.randint(5, 6, (3,), device="tpu").tolist() == [5, 5, 5]
+
+
+def test_random_covers_what_a_dtype_counts():
+    for dtype, top in ((torch.uint8, 255), (torch.int8, 127), (torch.bfloat16, 256)):
+        x = empty(dtype=dtype).random_().cpu().long()
+        assert x.min() == 0 and x.max() == top
+    x = empty(dtype=torch.int64).random_().cpu()
+    assert x.min() >= 0 and x.max() > 2**62
+
+
+@pytest.mark.portable
+def test_randperm_is_a_permutation():
+    torch.manual_seed(4)
+    first = torch.randperm(1000, device="tpu").cpu()
+    assert torch.equal(first.sort().values, torch.arange(1000))
+    second = torch.randperm(1000, device="tpu").cpu()
+    assert (first == second).sum() < 12  # one is expected to stay in place
+    assert torch.randperm(0, device="tpu").numel() == 0
+
+
+def test_every_order_of_three_is_as_likely():
+    torch.manual_seed(5)
+    orders = [tuple(torch.randperm(3, device="tpu").tolist()) for _ in range(600)]
+    counts = torch.tensor([float(orders.count(o)) for o in set(orders)])
+    assert counts.numel() == 6
+    assert ((counts - 100) ** 2 / 100).sum() < 25.7  # five degrees of freedom, one in ten thousand
+
+
+def test_multinomial_with_replacement():
+    weights = torch.tensor([0.0, 1.0, 3.0, 0.0, 4.0, 0.0], device="tpu")
+    torch.manual_seed(6)
+    x = torch.multinomial(weights, 20_000, replacement=True).cpu()
+    shares = torch.bincount(x, minlength=6) / 20_000
+    for share, weight in zip(shares.tolist(), (0, 1, 3, 0, 4, 0), strict=True):
+        p = weight / 8
+        assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 20_000)
+
+
+def test_multinomial_without_replacement():
+    weights = torch.tensor([1.0, 2.0, 5.0, 2.0], device="tpu").expand(5000, 4)
+    torch.manual_seed(7)
+    x = torch.multinomial(weights, 2).cpu()
+    assert (x[:, 0] != x[:, 1]).all()
+    first = torch.bincount(x[:, 0], minlength=4) / 5000
+    # Second place: the sum over what went first of p(first) * w / (1 - p(first)).
+    w = torch.tensor([0.1, 0.2, 0.5, 0.2])
+    odds = (w / (1 - w)).sum() - w / (1 - w)
+    second = torch.bincount(x[:, 1], minlength=4) / 5000
+    for share, p in zip((*first, *second), (*w, *(w * odds)), strict=True):
+        assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / 5000)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_dropout_keeps_a_small_rate(dtype):
+    """bf16 numbers are too coarse to draw p = 0.001 from; the draws have 32 bits in every dtype."""
+    n, p = 400_000, 0.001
+    torch.manual_seed(8)
+    y = torch.nn.functional.dropout(torch.ones(n, dtype=dtype, device="tpu"), p)
+    dropped = (y == 0).sum().item()
+    assert abs(dropped - n * p) < 5 * math.sqrt(n * p)
+    kept = y.float().max().item()
+    assert abs(kept - 1 / (1 - p)) < (1e-6 if dtype == torch.float32 else 4e-3)
+
+
+@pytest.mark.portable
+def test_a_seed_repeats_its_numbers():
+    runs = []
+    for seed in (9, 9, 10):
+        torch.manual_seed(seed)
+        runs.append([torch.randn(50, device="tpu").cpu() for _ in range(2)])
+    assert torch.equal(runs[0][0], runs[1][0]) and torch.equal(runs[0][1], runs[1][1])
+    assert not torch.equal(runs[0][0], runs[2][0])
+    assert not torch.equal(runs[0][0], runs[0][1])
+
+
+def test_a_generator_is_honoured_and_alone():
+    torch.manual_seed(11)
+    expected = torch.randn(20, device="tpu").cpu()
+    torch.manual_seed(11)
+    generator = torch.Generator("tpu").manual_seed(5)
+    first = torch.randn(20, device="tpu", generator=generator).cpu()
+    assert torch.equal(torch.randn(20, device="tpu").cpu(), expected)
+    generator.manual_seed(5)
+    assert torch.equal(torch.randn(20, device="tpu", generator=generator).cpu(), first)
+    state = generator.get_state()
+    second = torch.empty(20, device="tpu").uniform_(generator=generator).cpu()
+    generator.set_state(state)
+    again = torch.empty(20, device="tpu").uniform_(generator=generator).cpu()
+    assert torch.equal(second, again)
+
+
+def test_a_generator_of_another_device_is_refused():
+    with pytest.raises(RuntimeError, match="(?i)generator"):
+        torch.empty(3, device="tpu").normal_(generator=torch.Generator("cpu"))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: x.uniform_(1, 0),
+        lambda x: x.normal_(0, -1),
+        lambda x: x.exponential_(0),
+        lambda x: x.geometric_(1.5),
+        lambda x: x.bernoulli_(1.5),
+        lambda x: x.random_(3, 3),
+        lambda x: torch.multinomial(x, 9),
+    ],
+)
+def test_parameters_are_checked_as_on_the_cpu(draw):
+    with pytest.raises(RuntimeError):
+        draw(torch.ones(4))
+    with pytest.raises(RuntimeError):
+        draw(torch.ones(4, device="tpu"))
