@@ -265,6 +265,8 @@ at::Tensor unfold(const at::Tensor& self, int64_t dim, int64_t size, int64_t ste
   return at::native::unfold(self, dim, size, step);
 }
 void record_stream(at::Tensor&, at::Stream) {}
+// Nested tensors do not exist here: the encoder's inference path then keeps the padding.
+bool nested_from_mask_left_aligned(const at::Tensor&, const at::Tensor&) { return false; }
 
 }  // namespace
 
@@ -288,6 +290,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_local_scalar_dense", TORCH_FN(local_scalar_dense));
   m.impl("equal", TORCH_FN(equal));
   m.impl("record_stream", TORCH_FN(record_stream));
+  m.impl("_nested_tensor_from_mask_left_aligned", TORCH_FN(nested_from_mask_left_aligned));
 }
 
 // Without these the lazy-bit fallbacks would call copy_ from inside _copy_from, without end.

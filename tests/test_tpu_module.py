@@ -177,6 +177,33 @@ def test_counters():
     assert after["launches"] - before["launches"] == 10
 
 
+def test_events_of_the_module():
+    start, end = torch.tpu.Event(enable_timing=True), torch.tpu.Event(enable_timing=True)
+    start.record()
+    torch.ones(64, 64, device="tpu") @ torch.ones(64, 64, device="tpu")
+    end.record()
+    assert start.elapsed_time(end) >= 0
+    assert torch.tpu.current_stream() == torch.tpu.default_stream()
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_recomputes_the_same_dropout(use_reentrant):
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.ones(2000, device="tpu", requires_grad=True)
+    outs = []
+
+    def block(x):
+        y = torch.nn.functional.dropout(x, 0.5)
+        outs.append(y.detach().cpu())
+        return y * 1.0
+
+    checkpoint(block, x, use_reentrant=use_reentrant).sum().backward()
+    assert len(outs) == 2
+    assert torch.equal(outs[0], outs[1])
+    assert torch.equal(x.grad.cpu(), outs[0])
+
+
 def test_events_and_streams():
     start, end = torch.Event("tpu", enable_timing=True), torch.Event("tpu", enable_timing=True)
     start.record()

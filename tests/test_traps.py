@@ -71,6 +71,41 @@ def test_save_and_load(target):
     assert loaded["v"].cpu().abs().sum() == 0
 
 
+def test_modules_whose_parameters_cannot_be_swapped_still_move():
+    linear = nn.utils.weight_norm(nn.Linear(3, 4))
+    x = torch.randn(2, 3)
+    expected = linear(x)
+    linear.to("tpu")
+    assert {p.device.type for p in linear.parameters()} == {"tpu"}
+    with torch.tpu.precision(torch.tpu.Precision.HIGHEST):
+        torch.testing.assert_close(linear(x.to("tpu")).cpu(), expected)
+
+
+def test_encoder_with_padding_in_inference():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True)
+    reference = nn.TransformerEncoder(layer, 2).eval()
+    model = copy.deepcopy(reference).to("tpu")
+    x = torch.randn(2, 5, 16)
+    mask = torch.tensor([[False, False, False, True, True], [False] * 5])
+    with torch.no_grad(), torch.tpu.precision(torch.tpu.Precision.HIGHEST):
+        expected = reference(x, src_key_padding_mask=mask)
+        actual = model(x.to("tpu"), src_key_padding_mask=mask.to("tpu")).cpu()
+    torch.testing.assert_close(actual[~mask], expected[~mask], rtol=1e-4, atol=1e-5)
+
+
+def test_assignment_through_a_mask_stays_on_the_device(no_fallback):
+    x = torch.arange(12.0).reshape(3, 4)
+    y = x.to("tpu")
+    y[y > 5] = 0
+    y[(y < 2)[:, 0], :] = 7.5
+    y[:, torch.tensor([True, False, False, True], device="tpu")] = -1
+    x[x > 5] = 0
+    x[(x < 2)[:, 0], :] = 7.5
+    x[:, torch.tensor([True, False, False, True])] = -1
+    assert torch.equal(y.cpu(), x)
+
+
 def test_load_state_dict_from_cpu():
     model, other = nn.Linear(3, 2), nn.Linear(3, 2)
     model.to("tpu").load_state_dict(other.state_dict())

@@ -51,8 +51,14 @@ def _swapping(original, target_of):
         future.set_swap_module_params_on_conversion(True)
         try:
             return original(self, *args, **kwargs)
+        except RuntimeError as error:
+            # A parameter that something else holds (a graph, a script) cannot be swapped: it is replaced,
+            # as PyTorch itself does between devices. What was swapped already stays.
+            if "Couldn't swap" not in str(error):
+                raise
         finally:
             future.set_swap_module_params_on_conversion(False)
+        return original(self, *args, **kwargs)
 
     return move
 

@@ -15,10 +15,14 @@ from tputorch import _C
 
 __all__ = [
     "DeviceProperties",
+    "Event",
     "Precision",
+    "Stream",
     "counters",
     "current_device",
+    "current_stream",
     "default_generators",
+    "default_stream",
     "device",
     "device_count",
     "device_of",
@@ -76,6 +80,13 @@ def _index(device) -> int:
     if device.type != "tpu":
         raise ValueError(f"expected a tpu device, got {device}")
     return _C.current_device() if device.index is None else device.index
+
+
+def __getattr__(name: str):
+    # torch.utils.checkpoint and fork_rng save the state of devices that are initialized.
+    if name == "_initialized":
+        return _C.is_open()
+    raise AttributeError(f"module 'torch.tpu' has no attribute {name!r}")
 
 
 # --- devices ----------------------------------------------------------------------------
@@ -179,6 +190,26 @@ def get_device_capability(device=None):
 def synchronize(device=None) -> None:
     """Waits for all work of the device; raises the first error that nobody has seen yet."""
     _C.synchronize(_index(device))
+
+
+Stream = torch.Stream
+
+
+class Event(torch.Event):
+    """An event of the tpu device. ``record`` waits for the work before it, so times are true."""
+
+    def __new__(cls, enable_timing: bool = False, **_):
+        return super().__new__(cls, "tpu", enable_timing=enable_timing)
+
+
+def current_stream(device=None) -> torch.Stream:
+    """The one stream of a device: work runs in program order."""
+    return torch.accelerator.current_stream(torch.device("tpu", _index(device)))
+
+
+def default_stream(device=None) -> torch.Stream:
+    """The same as :func:`current_stream`."""
+    return current_stream(device)
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -156,9 +156,41 @@ tpt_status_t lower_index(tpt_lower_t* l) {
   return tpt_lower_result(l, tpt_hlo_gather(g, self, p.coordinates, &gather));
 }
 
+// x[mask] = number: the one form of masked assignment whose sizes are known, a choice by element. The
+// mask covers dimensions first .. first + rank of it.
+static bool is_masked_fill(const tpt_lower_t* l, int* out_first) {
+  const tpt_arg_t* list = &l->args[1];
+  const tpt_tensor_t* values = tpt_lower_tensor(l, 2);
+  int first = -1;
+  for (int d = 0; d < (int)list->count; d++) {
+    if (list->tensors[d].flags & TPT_TENSOR_NONE) continue;
+    if (first >= 0 || list->tensors[d].dtype != TPT_PRED) return false;
+    first = d;
+  }
+  *out_first = first;
+  return first >= 0 && values->rank == 0 && !tpt_lower_bool(l, 3);
+}
+
+static tpt_status_t put_by_mask(tpt_lower_t* l, int first) {
+  tpt_graph_t* g = l->graph;
+  tpt_v self = tpt_lower_value(l, 0), mask = tpt_lower_item(l, 1, first);
+  tpt_type_t type = *tpt_graph_type(g, self), shape = *tpt_graph_type(g, mask);
+  int64_t dims[TPT_RANK_MAX];
+  for (int d = 0; d < shape.rank; d++) {
+    dims[d] = first + d;
+    if (first + d >= type.rank || shape.dims[d] != type.dims[first + d])
+      TPT_FAIL(TPT_OUT_OF_RANGE,
+               "The shape of the mask at index %d does not match the shape of the indexed tensor", d);
+  }
+  mask = tpt_hlo_broadcast_in_dim(g, mask, type.rank, type.dims, dims);
+  return tpt_lower_result(l, tpt_select(g, mask, tpt_lower_value_as(l, 2, type.dtype), self));
+}
+
 // self, indices, values, accumulate.
 tpt_status_t lower_index_put(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
+  int first;
+  if (is_masked_fill(l, &first)) return put_by_mask(l, first);
   plan_t p;
   TPT_TRY(make_plan(l, &p));
   tpt_v self = tpt_lower_value(l, 0);
