@@ -169,7 +169,11 @@ def compare(actual, expected, op_name: str, also=None, values: bool = True) -> N
 def compare_order(actual, expected, op_name: str, operands) -> None:
     """For ORDERS: the values agree and the indices point at them, each element used once."""
     first, args, kwargs = operands
-    if isinstance(expected, torch.Tensor) and expected.dtype == first.dtype and op_name != "argsort":
+    if (
+        isinstance(expected, torch.Tensor)
+        and expected.dtype == first.dtype
+        and op_name != "argsort"
+    ):
         compare(actual, expected, op_name)  # of all elements: no indices
         return
     place = ORDERS[op_name]

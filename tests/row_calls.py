@@ -86,7 +86,9 @@ def check_matmul() -> None:
     conv = (rand(2, 3, 5, 5), rand(4, 3, 3, 3), rand(4), [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
     check("convolution_overrideable", *conv, reference=torch.ops.aten.convolution)
 
-    def conv_backward(grad, x, w, stride, padding, dilation, transposed, output_padding, groups, mask):
+    def conv_backward(
+        grad, x, w, stride, padding, dilation, transposed, output_padding, groups, mask
+    ):
         sizes = [w.shape[0]]
         rest = (stride, padding, dilation, transposed, output_padding, groups, mask)
         return torch.ops.aten.convolution_backward(grad, x, w, sizes, *rest)
@@ -150,7 +152,12 @@ def check_fused_attention() -> None:
     """The way that scaled_dot_product_attention takes, with gradients."""
     attend = torch.nn.functional.scaled_dot_product_attention
     mask = torch.tensor([[True, False, True, True]])
-    for options in ({"is_causal": True}, {"attn_mask": mask}, {"attn_mask": rand(4, 4)}, {"scale": 2.0}):
+    for options in (
+        {"is_causal": True},
+        {"attn_mask": mask},
+        {"attn_mask": rand(4, 4)},
+        {"scale": 2.0},
+    ):
         grads = []
         with Ran(
             "_scaled_dot_product_fused_attention_overrideable",

@@ -101,9 +101,13 @@ def test_results_that_do_not_fit_a_dtype_are_refused():
         lambda x, i: torch.add(x, x, out=i),
         lambda x, i: torch.exp(x, out=i),
     ):
-        with pytest.raises(RuntimeError, match="can't be cast to the desired output type Long") as cpu:
+        with pytest.raises(
+            RuntimeError, match="can't be cast to the desired output type Long"
+        ) as cpu:
             act(A, ints.clone())
-        with pytest.raises(RuntimeError, match="can't be cast to the desired output type Long") as tpu:
+        with pytest.raises(
+            RuntimeError, match="can't be cast to the desired output type Long"
+        ) as tpu:
             act(A.to("tpu"), ints.to("tpu"))
         assert str(cpu.value).split(";")[0] in str(tpu.value)
 

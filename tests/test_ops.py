@@ -93,7 +93,9 @@ def check_gradient(op, dtype) -> None:
                 continue
             compare_layout(mine.contiguous(), theirs.contiguous())
             if not is_random(op, operands):
-                compare_values(mine, theirs, tolerance=GRADIENT_TOLERANCE.get(op.name, (1e-4, 1e-4)))
+                compare_values(
+                    mine, theirs, tolerance=GRADIENT_TOLERANCE.get(op.name, (1e-4, 1e-4))
+                )
 
 
 def gradients(op, operands, choose):
