@@ -80,7 +80,7 @@ def test_synchronize_waits_for_results_that_were_dropped():
 
 
 def test_gradient_steps_after_unread_losses():
-    # A value that may still fail is donated by the optimizer; waiting afterwards must not trip over it.
+    # A value that may still fail is donated by the optimizer; waiting must not trip over it.
     weight = torch.randn(10, 4, device="tpu", requires_grad=True)
     x, y = torch.randn(8, 4, device="tpu"), torch.arange(8, device="tpu")
     optimizer = torch.optim.SGD([weight], lr=0.1)

@@ -52,8 +52,8 @@ def _swapping(original, target_of):
         try:
             return original(self, *args, **kwargs)
         except RuntimeError as error:
-            # A parameter that something else holds (a graph, a script) cannot be swapped: it is replaced,
-            # as PyTorch itself does between devices. What was swapped already stays.
+            # A parameter that something else holds (a graph, a script) cannot be swapped: it is
+            # replaced, as PyTorch itself does between devices. What was swapped already stays.
             if "Couldn't swap" not in str(error):
                 raise
         finally:

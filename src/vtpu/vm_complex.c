@@ -12,11 +12,18 @@
 typedef float complex c64_t;
 typedef double complex c128_t;
 
+// C11's CMPLX, which not every compiler has. A complex value is its two parts in memory.
 static inline c64_t make_c64(float re, float im) {
-  return CMPLXF(re, im);
+  float parts[2] = {re, im};
+  c64_t z;
+  memcpy(&z, parts, sizeof(z));
+  return z;
 }
 static inline c128_t make_c128(double re, double im) {
-  return CMPLX(re, im);
+  double parts[2] = {re, im};
+  c128_t z;
+  memcpy(&z, parts, sizeof(z));
+  return z;
 }
 
 // T complex type, R real type, f suffix of the library's functions.
@@ -112,7 +119,7 @@ VM_SELECT(select_c128, c128_t)
       ((T*)out)[i] = (T)take((c128_t) * (const T*)init, ((const c128_t*)acc)[i]);                  \
   }
 #define REDUCE_ROW(name)                                                                           \
-  { start_##name, across_##name, down_##name, NULL, merge_##name, finish_##name, sizeof(c128_t) }
+  {start_##name, across_##name, down_##name, NULL, merge_##name, finish_##name, sizeof(c128_t)}
 COMPLEX_REDUCE(add_c64, c64_t, 0, ADD)
 COMPLEX_REDUCE(mul_c64, c64_t, 1, MULTIPLY)
 COMPLEX_REDUCE(add_c128, c128_t, 0, ADD)
