@@ -213,6 +213,20 @@ def test_fork_gives_one_clear_error():
     assert out.stdout.strip() == "7", out.stderr
 
 
+def test_a_backward_just_before_the_end_does_not_kill_the_process():
+    program = (
+        "import torch\n"
+        "for _ in range(20):\n"
+        "    x = torch.ones(50, 50, device='tpu', requires_grad=True)\n"
+        "    torch.linalg.inv(x + 3 * torch.eye(50, device='tpu')).sum().backward()\n"
+    )
+    for _ in range(3):
+        out = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
+        )
+        assert out.returncode == 0, out.stderr
+
+
 def test_import_is_silent_and_opens_nothing():
     program = "import torch; print(torch.tpu.is_initialized(), torch.tpu.is_available())"
     out = subprocess.run(

@@ -21,8 +21,9 @@ def load() -> None:
 
     _C.set_library_folder(os.path.dirname(os.path.abspath(_C.__file__)))
     _C.register_rows()
-    from tputorch import _patch, tpu
+    from tputorch import _exit, _patch, tpu
 
     torch._register_device_module("tpu", tpu)
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     _patch.install()
+    _exit.install()

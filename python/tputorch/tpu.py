@@ -196,8 +196,8 @@ def synchronize(device=None) -> None:
 Stream = torch.Stream
 
 
-# An event of the tpu device: Event(enable_timing=True). record waits for the work before it, so times
-# are true.
+# An event of the tpu device: Event(enable_timing=True). record waits for the work before it, so
+# times are true.
 Event = functools.partial(torch.Event, "tpu")
 
 
