@@ -13,10 +13,10 @@ typedef struct tpt_op tpt_op_t;
 
 typedef struct tpt_schema_arg {
   const char* name;
-  tpt_arg_kind_t kind;   // what a present value must be
-  bool is_optional;      // may be None
+  tpt_arg_kind_t kind;  // what a present value must be
+  bool is_optional;     // may be None
   bool is_keyword_only;
-  bool is_written;       // alias mark with "!": the functional forms that mutate (batch norm's buffers)
+  bool is_written;  // alias mark with "!": the functional forms that mutate (batch norm's buffers)
 } tpt_schema_arg_t;
 
 typedef struct tpt_schema {

@@ -30,11 +30,11 @@ TPT_MUST_USE tpt_status_t tpt_runtime_set_option(const char* name, const char* v
 TPT_MUST_USE tpt_status_t tpt_runtime_get_option(const char* name, char* text, int text_size);
 
 typedef struct tpt_device_info {
-  char kind[64];            // "TPU v5e"
-  char platform[64];        // "vtpu", "tpu", "cpu"
+  char kind[64];      // "TPU v5e"
+  char platform[64];  // "vtpu", "tpu", "cpu"
   char platform_version[256];
-  char plugin[1024];        // path
-  int64_t memory_size;      // HBM bytes, 0 if unknown
+  char plugin[1024];    // path
+  int64_t memory_size;  // HBM bytes, 0 if unknown
 } tpt_device_info_t;
 TPT_MUST_USE tpt_status_t tpt_device_info(int device, tpt_device_info_t* out_info);
 // Waits for all work of the device; the first failure that nobody has seen yet, if any.
@@ -73,12 +73,13 @@ typedef struct tpt_call {
   tpt_variant_t variant;
   const tpt_arg_t* args;
   int arg_count;
-  const int* inplace_args;   // TPT_INPLACE: argument numbers (Tensor or Tensor[]), in result order
+  const int* inplace_args;  // TPT_INPLACE: argument numbers (Tensor or Tensor[]), in result order
   int inplace_count;
   int device;
   tpt_dtype_t default_dtype;
   tpt_generator_t* generator;  // (optional) NULL: the device's default
-  const char* file;            // (optional) Python line that issued the call; borrowed, interned by the caller
+  const char*
+      file;  // (optional) Python line that issued the call; borrowed, interned by the caller
   int line;
 } tpt_call_t;
 
@@ -95,7 +96,8 @@ typedef struct tpt_result {
 // Runs an op. Plain results into *out_results (borrowed array until the thread's next call).
 // Codes: INVALID_ARGUMENT (RuntimeError), OUT_OF_RANGE (IndexError), UNIMPLEMENTED
 // (NotImplementedError: the caller may fall back), RESOURCE_EXHAUSTED (OutOfMemoryError).
-TPT_MUST_USE tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results, int* out_count);
+TPT_MUST_USE tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results,
+                                       int* out_count);
 
 // --- precision ---------------------------------------------------------------------------------------
 // 0 default (one bf16 pass), 1 high (three), 2 highest (f32). Process-wide.
@@ -110,7 +112,8 @@ void tpt_generator_set(tpt_generator_t* generator, uint64_t seed, uint64_t offse
 void tpt_generator_get(const tpt_generator_t* generator, uint64_t* out_seed, uint64_t* out_offset);
 
 // --- memory and counters -----------------------------------------------------------------------------
-typedef struct tpt_device_memory {  // bytes of live storages' buffers, as this process accounts them
+typedef struct
+    tpt_device_memory {  // bytes of live storages' buffers, as this process accounts them
   int64_t allocated, peak_allocated, limit;  // limit: 0 if unknown
   int64_t allocation_count, storage_count;   // ever made; alive
 } tpt_device_memory_t;

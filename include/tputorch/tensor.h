@@ -15,8 +15,8 @@ extern "C" {
 typedef struct tpt_storage tpt_storage_t;
 
 enum {
-  TPT_TENSOR_NONE = 1,     // an absent optional tensor: every other field is meaningless
-  TPT_TENSOR_HOST = 2,     // a 0-d CPU tensor or Python number: `number` is its value, storage is NULL
+  TPT_TENSOR_NONE = 1,  // an absent optional tensor: every other field is meaningless
+  TPT_TENSOR_HOST = 2,  // a 0-d CPU tensor or Python number: `number` is its value, storage is NULL
   TPT_TENSOR_WRAPPED = 4,  // came from a Python number: takes part in promotion as a number does
 };
 
@@ -43,12 +43,12 @@ typedef enum tpt_arg_kind {
   TPT_ARG_FLOAT,    // float: like Scalar
   TPT_ARG_INT,      // int, SymInt, and enums that PyTorch passes as int (Layout, MemoryFormat)
   TPT_ARG_BOOL,
-  TPT_ARG_DTYPE,    // ScalarType: number.i is a tpt_dtype_t
-  TPT_ARG_INTS,     // int[], SymInt[]
-  TPT_ARG_FLOATS,   // float[]
-  TPT_ARG_BOOLS,    // bool[] (as int64)
+  TPT_ARG_DTYPE,   // ScalarType: number.i is a tpt_dtype_t
+  TPT_ARG_INTS,    // int[], SymInt[]
+  TPT_ARG_FLOATS,  // float[]
+  TPT_ARG_BOOLS,   // bool[] (as int64)
   TPT_ARG_STRING,
-  TPT_ARG_DEVICE,   // number.i is the index, -1 for none
+  TPT_ARG_DEVICE,     // number.i is the index, -1 for none
   TPT_ARG_GENERATOR,  // see tpt_call_t.generator
 } tpt_arg_kind_t;
 
@@ -62,7 +62,7 @@ typedef struct tpt_arg {
     const double* floats;         // FLOATS
     const char* string;
   };
-  tpt_number_t number;            // SCALAR, FLOAT (f), INT, BOOL, DTYPE, DEVICE (i)
+  tpt_number_t number;  // SCALAR, FLOAT (f), INT, BOOL, DTYPE, DEVICE (i)
 } tpt_arg_t;
 
 #ifdef __cplusplus

@@ -180,7 +180,8 @@ static tpt_status_t put_by_mask(tpt_lower_t* l, int first) {
     dims[d] = first + d;
     if (first + d >= type.rank || shape.dims[d] != type.dims[first + d])
       TPT_FAIL(TPT_OUT_OF_RANGE,
-               "The shape of the mask at index %d does not match the shape of the indexed tensor", d);
+               "The shape of the mask at index %d does not match the shape of the indexed tensor",
+               d);
   }
   mask = tpt_hlo_broadcast_in_dim(g, mask, type.rank, type.dims, dims);
   return tpt_lower_result(l, tpt_select(g, mask, tpt_lower_value_as(l, 2, type.dtype), self));

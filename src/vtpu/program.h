@@ -12,18 +12,20 @@ typedef struct vtpu_program vtpu_program_t;
 // What a run needs from the device. Owner thread only while a run is on.
 typedef struct vtpu_exec {
   tpt_pool_t* pool;
-  void* temp;          // at least vtpu_program_temp_size bytes, 64-aligned; contents meaningless
+  void* temp;  // at least vtpu_program_temp_size bytes, 64-aligned; contents meaningless
   bool flush_subnormals;
 } vtpu_exec_t;
 
 // Plans `graph` (consumed, also on failure). UNIMPLEMENTED names a StableHLO op that vtpu lacks.
-TPT_MUST_USE tpt_status_t vtpu_program_compile(tpt_graph_t* take_graph, vtpu_program_t** out_program);
+TPT_MUST_USE tpt_status_t vtpu_program_compile(tpt_graph_t* take_graph,
+                                               vtpu_program_t** out_program);
 void vtpu_program_release(vtpu_program_t* take_program);
 
 int vtpu_program_parameter_count(const vtpu_program_t* program);
 int vtpu_program_result_count(const vtpu_program_t* program);
-const tpt_type_t* vtpu_program_parameter_type(const vtpu_program_t* program, int parameter);  // borrowed
-const tpt_type_t* vtpu_program_result_type(const vtpu_program_t* program, int result);        // borrowed
+const tpt_type_t* vtpu_program_parameter_type(const vtpu_program_t* program,
+                                              int parameter);                           // borrowed
+const tpt_type_t* vtpu_program_result_type(const vtpu_program_t* program, int result);  // borrowed
 // Parameter whose memory result `result` may take when that parameter is donated, or -1. The plan
 // guarantees that results[result] == args[parameter] is then safe; a distinct pointer is always safe.
 int vtpu_program_alias(const vtpu_program_t* program, int result);
