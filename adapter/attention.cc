@@ -11,8 +11,8 @@ namespace at::native {
 
 namespace {
 
-int64_t choose_fused_rows(const Tensor& query, const Tensor&, const Tensor&, const std::optional<Tensor>&,
-                          double, bool, std::optional<double>, bool) {
+int64_t choose_fused_rows(const Tensor& query, const Tensor&, const Tensor&,
+                          const std::optional<Tensor>&, double, bool, std::optional<double>, bool) {
   bool is_allowed = globalContext().userEnabledOverrideableSDP();
   bool is_fused = is_allowed && query.is_floating_point() && !query.is_nested();
   return static_cast<int64_t>(is_fused ? SDPBackend::overrideable : SDPBackend::math);
@@ -22,6 +22,8 @@ int64_t choose_fused_rows(const Tensor& query, const Tensor&, const Tensor&, con
 
 REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &choose_fused_rows)
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", TORCH_FN(choose_fused_rows)); }
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_fused_sdp_choice", TORCH_FN(choose_fused_rows));
+}
 
 }  // namespace at::native

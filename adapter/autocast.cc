@@ -6,13 +6,17 @@ namespace at::autocast {
 namespace {
 
 // As on other devices: its input is a probability, which low precision cannot hold near 0 and 1.
-Tensor refuse_binary_cross_entropy(const Tensor&, const Tensor&, const std::optional<Tensor>&, int64_t) {
-  TORCH_CHECK(false, "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to "
-                     "autocast; use binary_cross_entropy_with_logits or BCEWithLogitsLoss, or leave "
-                     "autocast with torch.autocast(\"tpu\", enabled=False)");
+Tensor refuse_binary_cross_entropy(const Tensor&, const Tensor&, const std::optional<Tensor>&,
+                                   int64_t) {
+  TORCH_CHECK(false,
+              "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to "
+              "autocast; use binary_cross_entropy_with_logits or BCEWithLogitsLoss, or leave "
+              "autocast with torch.autocast(\"tpu\", enabled=False)");
 }
 
-TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFallthrough());
+}
 
 TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
 #define TPUTORCH_LOWER(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, lower_precision_fp)

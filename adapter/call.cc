@@ -1,18 +1,18 @@
 // Calls: one boxed kernel serves every row of the op table, in its functional, in-place and out= forms.
 // It turns the stack into tpt_arg_t, runs the call, and turns results into tensors. An op without a row
 // (or a row that says UNIMPLEMENTED) runs on the CPU: counted, named once.
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
-
-#include <atomic>
-#include <map>
-#include <mutex>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "adapter/adapter.h"
 
@@ -23,9 +23,8 @@ using torch::jit::Stack;
 
 // Memory for one call's arrays: a stack buffer, then the heap.
 class Scratch {
- public:
-  template <typename T>
-  T* take(size_t count) {
+public:
+  template <typename T> T* take(size_t count) {
     size_t size = (count * sizeof(T) + 15) & ~static_cast<size_t>(15);
     if (used_ + size <= sizeof(buffer_)) {
       T* data = reinterpret_cast<T*>(buffer_ + used_);
@@ -37,7 +36,7 @@ class Scratch {
                                 ~static_cast<uintptr_t>(15));
   }
 
- private:
+private:
   alignas(16) char buffer_[4096];
   size_t used_ = 0;
   std::vector<std::unique_ptr<char[]>> heap_;
@@ -69,7 +68,7 @@ tpt_number_t number_from(const c10::IValue& value) {
 
 // Reads the arguments of one call and finds its device.
 class Reader {
- public:
+public:
   explicit Reader(const tpt_op_t* op) : op_(op) {}
 
   void read(const c10::IValue& value, const tpt_schema_arg_t& schema, tpt_arg_t* arg) {
@@ -82,42 +81,42 @@ class Reader {
     if (value.isNone()) return;
     arg->kind = schema.kind;
     switch (schema.kind) {
-      case TPT_ARG_TENSOR: {
-        auto* tensor = scratch_.take<tpt_tensor_t>(1);
-        read_tensor(value, tensor);
-        if (tensor->flags & TPT_TENSOR_NONE) arg->kind = TPT_ARG_NONE;
-        arg->tensors = tensor;
-        arg->count = 1;
-        return;
-      }
-      case TPT_ARG_TENSORS:
-        return read_tensors(value, arg);
-      case TPT_ARG_SCALAR:
-        arg->number = number_from(value);
-        return;
-      case TPT_ARG_FLOAT:
-        arg->number.dtype = TPT_F64;
-        arg->number.f = value.isDouble() ? value.toDouble() : number_as_double(value);
-        return;
-      case TPT_ARG_DTYPE:
-        arg->number.dtype = TPT_S64;
-        arg->number.i = dtype_of(value.toScalarType());
-        return;
-      case TPT_ARG_DEVICE:
-        arg->number.dtype = TPT_S64;
-        arg->number.i = value.toDevice().index();
-        if (device_ < 0) wanted_ = value.toDevice();
-        return;
-      case TPT_ARG_STRING:
-        arg->string = value.toStringRef().c_str();
-        arg->count = static_cast<uint32_t>(value.toStringRef().size());
-        return;
-      case TPT_ARG_INT:
-      case TPT_ARG_BOOL:
-        arg->number = number_from(value);
-        return;
-      default:
-        return read_list(value, arg);
+    case TPT_ARG_TENSOR: {
+      auto* tensor = scratch_.take<tpt_tensor_t>(1);
+      read_tensor(value, tensor);
+      if (tensor->flags & TPT_TENSOR_NONE) arg->kind = TPT_ARG_NONE;
+      arg->tensors = tensor;
+      arg->count = 1;
+      return;
+    }
+    case TPT_ARG_TENSORS:
+      return read_tensors(value, arg);
+    case TPT_ARG_SCALAR:
+      arg->number = number_from(value);
+      return;
+    case TPT_ARG_FLOAT:
+      arg->number.dtype = TPT_F64;
+      arg->number.f = value.isDouble() ? value.toDouble() : number_as_double(value);
+      return;
+    case TPT_ARG_DTYPE:
+      arg->number.dtype = TPT_S64;
+      arg->number.i = dtype_of(value.toScalarType());
+      return;
+    case TPT_ARG_DEVICE:
+      arg->number.dtype = TPT_S64;
+      arg->number.i = value.toDevice().index();
+      if (device_ < 0) wanted_ = value.toDevice();
+      return;
+    case TPT_ARG_STRING:
+      arg->string = value.toStringRef().c_str();
+      arg->count = static_cast<uint32_t>(value.toStringRef().size());
+      return;
+    case TPT_ARG_INT:
+    case TPT_ARG_BOOL:
+      arg->number = number_from(value);
+      return;
+    default:
+      return read_list(value, arg);
     }
   }
 
@@ -130,7 +129,7 @@ class Reader {
   bool has_lazy_bits() const { return !kept_.empty(); }
   Scratch& scratch() { return scratch_; }
 
- private:
+private:
   static double number_as_double(const c10::IValue& value) {
     tpt_number_t number = number_from(value);
     return number.dtype == TPT_F64 ? number.f : static_cast<double>(number.i);
@@ -147,8 +146,9 @@ class Reader {
     if (__builtin_expect(device.type() == kTpu, 1)) {
       if (device_ >= 0 && device.index() != device_) wrong_device(device);
       device_ = device.index();
-      TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == at::kStrided, "aten::", tpt_op_schema(op_)->name,
-                                  ": only strided tensors exist on device tpu, got ", tensor.layout());
+      TORCH_CHECK_NOT_IMPLEMENTED(
+          tensor.layout() == at::kStrided, "aten::", tpt_op_schema(op_)->name,
+          ": only strided tensors exist on device tpu, got ", tensor.layout());
       if (__builtin_expect(tensor.is_conj() || tensor.is_neg(), 0)) {
         // Core lets some ops (clone, views) through with the bits still on.
         kept_.push_back(without_lazy_bits(tensor));
@@ -159,12 +159,14 @@ class Reader {
       return;
     }
     if (!device.is_cpu() || tensor.dim() != 0) wrong_device(device);
-    *out = number_of(tensor.is_conj() || tensor.is_neg() ? tensor.resolve_conj().resolve_neg() : tensor);
+    *out = number_of(tensor.is_conj() || tensor.is_neg() ? tensor.resolve_conj().resolve_neg()
+                                                         : tensor);
   }
 
   [[noreturn]] void wrong_device(c10::Device other) {
     c10::Device mine(kTpu, device_ >= 0 ? device_ : current_device());
-    TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ",
+    TORCH_CHECK(false,
+                "Expected all tensors to be on the same device, but found at least two devices, ",
                 mine, " and ", other, "! (while calling aten::", tpt_op_schema(op_)->name,
                 "; move the tensor with .to(\"tpu\"))");
     throw std::logic_error("not reached");
@@ -175,14 +177,16 @@ class Reader {
       c10::List<at::Tensor> list = value.toTensorList();
       auto* tensors = scratch_.take<tpt_tensor_t>(list.size());
       size_t i = 0;
-      for (const at::Tensor& tensor : list) read_tensor(c10::IValue(tensor), &tensors[i++]);
+      for (const at::Tensor& tensor : list)
+        read_tensor(c10::IValue(tensor), &tensors[i++]);
       arg->tensors = tensors;
       arg->count = static_cast<uint32_t>(i);
       return;
     }
     c10::ArrayRef<c10::IValue> list = value.toListRef();
     auto* tensors = scratch_.take<tpt_tensor_t>(list.size());
-    for (size_t i = 0; i < list.size(); i++) read_tensor(list[i], &tensors[i]);
+    for (size_t i = 0; i < list.size(); i++)
+      read_tensor(list[i], &tensors[i]);
     arg->tensors = tensors;
     arg->count = static_cast<uint32_t>(list.size());
   }
@@ -194,18 +198,22 @@ class Reader {
       if (value.isIntList()) {
         c10::List<int64_t> list = value.toIntList();
         ints = scratch_.take<int64_t>(list.size());
-        for (int64_t item : list) ints[count++] = item;
+        for (int64_t item : list)
+          ints[count++] = item;
       } else if (value.isInt()) {
         ints = scratch_.take<int64_t>(1);
         ints[count++] = value.toInt();
       } else {
-        c10::ArrayRef<c10::IValue> list = value.isBoolList() ? c10::ArrayRef<c10::IValue>() : value.toListRef();
+        c10::ArrayRef<c10::IValue> list =
+            value.isBoolList() ? c10::ArrayRef<c10::IValue>() : value.toListRef();
         std::vector<c10::IValue> bools;
         if (value.isBoolList())
-          for (bool item : value.toBoolList()) bools.emplace_back(item);
+          for (bool item : value.toBoolList())
+            bools.emplace_back(item);
         if (value.isBoolList()) list = bools;
         ints = scratch_.take<int64_t>(list.size());
-        for (const c10::IValue& item : list) ints[count++] = number_from(item).i;
+        for (const c10::IValue& item : list)
+          ints[count++] = number_from(item).i;
       }
       arg->ints = ints;
       arg->count = static_cast<uint32_t>(count);
@@ -221,7 +229,8 @@ class Reader {
     }
     c10::ArrayRef<c10::IValue> list = value.toListRef();
     auto* numbers = scratch_.take<tpt_number_t>(list.size());
-    for (size_t i = 0; i < list.size(); i++) numbers[i] = number_from(list[i]);
+    for (size_t i = 0; i < list.size(); i++)
+      numbers[i] = number_from(list[i]);
     arg->numbers = numbers;
     arg->count = static_cast<uint32_t>(list.size());
   }
@@ -264,7 +273,9 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack, const char* why) {
   at::native::cpu_fallback(op, stack);
 }
 
-void fallback(const c10::OperatorHandle& op, Stack* stack) { run_on_cpu(op, stack, ""); }
+void fallback(const c10::OperatorHandle& op, Stack* stack) {
+  run_on_cpu(op, stack, "");
+}
 
 std::atomic<uint64_t>& row_count(int row) {
   static auto* counts = new std::vector<std::atomic<uint64_t>>(static_cast<size_t>(tpt_op_count()));
@@ -277,8 +288,10 @@ enum class Form { kFunctional, kInplace, kOut };
 
 struct RowKernel final : c10::OperatorKernel {
   RowKernel(const tpt_op_t* op, Form form, std::vector<int> written)
-      : op_(op), schema_(tpt_op_schema(op)), row_(tpt_op_index(op)), form_(form), written_(std::move(written)) {
-    is_product_ = strcmp(tpt_op_family(op), "matmul") == 0 || strcmp(tpt_op_family(op), "conv") == 0 ||
+      : op_(op), schema_(tpt_op_schema(op)), row_(tpt_op_index(op)), form_(form),
+        written_(std::move(written)) {
+    is_product_ = strcmp(tpt_op_family(op), "matmul") == 0 ||
+                  strcmp(tpt_op_family(op), "conv") == 0 ||
                   strcmp(tpt_op_family(op), "attention") == 0;
   }
 
@@ -324,7 +337,7 @@ struct RowKernel final : c10::OperatorKernel {
 
   static bool told_precision;
 
- private:
+private:
   void read(c10::ArrayRef<c10::IValue> values, Reader& reader, tpt_arg_t* args) {
     size_t given = form_ == Form::kOut ? values.size() - written_.size() : values.size();
     for (int i = 0; i < schema_->arg_count; i++) {
@@ -346,7 +359,8 @@ struct RowKernel final : c10::OperatorKernel {
     for (int index : written_) {
       tpt_schema_arg_t schema;
       memset(&schema, 0, sizeof(schema));
-      schema.kind = values[static_cast<size_t>(index)].isTensor() ? TPT_ARG_TENSOR : TPT_ARG_TENSORS;
+      schema.kind =
+          values[static_cast<size_t>(index)].isTensor() ? TPT_ARG_TENSOR : TPT_ARG_TENSORS;
       tpt_arg_t arg;
       reader.read(values[static_cast<size_t>(index)], schema, &arg);
     }
@@ -361,7 +375,8 @@ struct RowKernel final : c10::OperatorKernel {
       return replace(stack, values.size(), std::move(returned));
     }
     int next = 0, lists = 0;
-    for (int i = 0; i < schema_->return_count; i++) lists += schema_->returns[i] == TPT_ARG_TENSORS;
+    for (int i = 0; i < schema_->return_count; i++)
+      lists += schema_->returns[i] == TPT_ARG_TENSORS;
     std::vector<c10::IValue> returned;
     returned.reserve(static_cast<size_t>(schema_->return_count));
     for (int i = 0; i < schema_->return_count; i++) {
@@ -376,7 +391,8 @@ struct RowKernel final : c10::OperatorKernel {
         // Rows with several lists have no functional form (see has_functional_form).
         c10::List<at::Tensor> list;
         int items = count - (schema_->return_count - lists);
-        for (int k = 0; k < items; k++) list.push_back(tensor_of(results[next++], device));
+        for (int k = 0; k < items; k++)
+          list.push_back(tensor_of(results[next++], device));
         returned.emplace_back(std::move(list));
       }
     }
@@ -394,19 +410,22 @@ struct RowKernel final : c10::OperatorKernel {
   static void write_out(const c10::IValue& out, const c10::IValue& value) {
     if (out.isTensor()) return write_one(out.toTensor(), value.toTensor());
     c10::List<at::Tensor> outs = out.toTensorList(), results = value.toTensorList();
-    for (size_t i = 0; i < outs.size(); i++) write_one(outs.get(i), results.get(i));
+    for (size_t i = 0; i < outs.size(); i++)
+      write_one(outs.get(i), results.get(i));
   }
 
   static void write_one(const at::Tensor& out, const at::Tensor& value) {
     TORCH_CHECK(c10::canCast(value.scalar_type(), out.scalar_type()), "result type ",
-                value.scalar_type(), " can't be cast to the desired output type ", out.scalar_type());
+                value.scalar_type(), " can't be cast to the desired output type ",
+                out.scalar_type());
     at::native::resize_output(out, value.sizes());
     out.copy_(value);
   }
 
   static void replace(Stack* stack, size_t drop, std::vector<c10::IValue> returned) {
     torch::jit::drop(*stack, drop);
-    for (c10::IValue& value : returned) stack->push_back(std::move(value));
+    for (c10::IValue& value : returned)
+      stack->push_back(std::move(value));
   }
 
   // Said once, where it first matters: f32 products run at the chip's native precision.
@@ -416,9 +435,10 @@ struct RowKernel final : c10::OperatorKernel {
     char quiet[8] = "0";
     tpt_status_release(tpt_runtime_get_option("quiet", quiet, sizeof(quiet)));
     if (tpt_precision_get() != 0 || quiet[0] == '1') return;
-    fprintf(stderr,
-            "tputorch: float32 matrix products run at the TPU's default precision, one bfloat16 pass; "
-            "torch.set_float32_matmul_precision(\"highest\") asks for float32.\n");
+    fprintf(
+        stderr,
+        "tputorch: float32 matrix products run at the TPU's default precision, one bfloat16 pass; "
+        "torch.set_float32_matmul_precision(\"highest\") asks for float32.\n");
   }
 
   const tpt_op_t* op_;
@@ -477,14 +497,16 @@ bool derives(const c10::FunctionSchema& base, const c10::FunctionSchema& other, 
 // The lengths of several result lists cannot be told apart; such rows serve their in-place form only.
 bool has_functional_form(const tpt_schema_t* schema) {
   int lists = 0;
-  for (int i = 0; i < schema->return_count; i++) lists += schema->returns[i] == TPT_ARG_TENSORS;
+  for (int i = 0; i < schema->return_count; i++)
+    lists += schema->returns[i] == TPT_ARG_TENSORS;
   return lists <= 1;
 }
 
 // "normal_functional" -> "normal_": core names the functional form of some in-place ops so.
 std::string inplace_name(const std::string& base) {
   static const std::string suffix = "_functional";
-  if (base.size() > suffix.size() && base.compare(base.size() - suffix.size(), suffix.size(), suffix) == 0)
+  if (base.size() > suffix.size() &&
+      base.compare(base.size() - suffix.size(), suffix.size(), suffix) == 0)
     return base.substr(0, base.size() - suffix.size()) + "_";
   return base + "_";
 }
@@ -493,8 +515,8 @@ bool is_composite_implicit(const c10::OperatorHandle& op) {
   return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
 }
 
-void add_kernel(torch::Library& library, const c10::OperatorName& name, const tpt_op_t* op, Form form,
-                std::vector<int> written) {
+void add_kernel(torch::Library& library, const c10::OperatorName& name, const tpt_op_t* op,
+                Form form, std::vector<int> written) {
   std::string short_name = name.name.substr(strlen("aten::"));
   if (!name.overload_name.empty()) short_name += "." + name.overload_name;
   library.impl(short_name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
@@ -503,7 +525,8 @@ void add_kernel(torch::Library& library, const c10::OperatorName& name, const tp
 
 // copy_ is core's: it moves between devices and calls _copy_from.
 const std::unordered_set<std::string>& never_registered() {
-  static const std::unordered_set<std::string> names = {"aten::copy_", "aten::copy.out", "aten::resize_"};
+  static const std::unordered_set<std::string> names = {"aten::copy_", "aten::copy.out",
+                                                        "aten::resize_"};
   return names;
 }
 
@@ -511,14 +534,17 @@ const std::unordered_set<std::string>& never_registered() {
 
 void for_each_fallback(void (*fn)(void* arg, const std::string& name, uint64_t count), void* arg) {
   std::lock_guard<std::mutex> lock(fallbacks().mutex);
-  for (const auto& [name, count] : fallbacks().counts) fn(arg, name, count);
+  for (const auto& [name, count] : fallbacks().counts)
+    fn(arg, name, count);
 }
 
-uint64_t row_calls(int row) { return row_count(row).load(std::memory_order_relaxed); }
+uint64_t row_calls(int row) {
+  return row_count(row).load(std::memory_order_relaxed);
+}
 
 void register_rows() {
-  static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__,
-                                __LINE__);
+  static torch::Library library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1,
+                                __FILE__, __LINE__);
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   std::unordered_map<std::string, std::vector<c10::OperatorName>> by_base;
   for (const c10::OperatorName& name : dispatcher.getAllOpNames())
@@ -531,15 +557,17 @@ void register_rows() {
     const tpt_schema_t* schema = tpt_op_schema(op);
     c10::OperatorName name(std::string("aten::") + schema->base, schema->overload);
     auto handle = dispatcher.findSchema(name);
-    TORCH_CHECK(handle, "this PyTorch has no operator ", name, "; tputorch is built for torch 2.13");
+    TORCH_CHECK(handle, "this PyTorch has no operator ", name,
+                "; tputorch is built for torch 2.13");
     TORCH_CHECK(!is_composite_implicit(*handle) || tpt_op_is_composite_implicit(op), name,
                 " is composite-implicit: a row on it would cut its autograd");
     const c10::FunctionSchema& base = handle->schema();
     if (has_functional_form(schema)) add_kernel(library, name, op, Form::kFunctional, {});
     if (tpt_op_is_functional_only(op)) continue;
     std::string self = std::string("aten::") + schema->base;
-    for (const auto& [family, form] : {std::pair<std::string, Form>(inplace_name(self), Form::kInplace),
-                                       std::pair<std::string, Form>(self, Form::kOut)}) {
+    for (const auto& [family, form] :
+         {std::pair<std::string, Form>(inplace_name(self), Form::kInplace),
+          std::pair<std::string, Form>(self, Form::kOut)}) {
       auto found = by_base.find(family);
       if (found == by_base.end()) continue;
       for (const c10::OperatorName& other : found->second) {

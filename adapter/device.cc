@@ -1,16 +1,16 @@
 // Device side of PyTorch's interfaces: status to exception, current device, guard (one stream a device,
 // events), hooks, generators.
+#include <chrono>
+#include <memory>
+#include <random>
+#include <vector>
+
 #include <ATen/core/Generator.h>
 #include <ATen/core/GeneratorForPrivateuseone.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/util/Exception.h>
-
-#include <chrono>
-#include <memory>
-#include <random>
-#include <vector>
 
 #include "adapter/adapter.h"
 #include "adapter/pinned.h"
@@ -22,14 +22,14 @@ void throw_status(tpt_status_t take_status) {
   std::string message = tpt_status_message(take_status);
   tpt_status_release(take_status);
   switch (code) {
-    case TPT_OUT_OF_RANGE:
-      TORCH_CHECK_INDEX(false, message);
-    case TPT_UNIMPLEMENTED:
-      TORCH_CHECK_NOT_IMPLEMENTED(false, message);
-    case TPT_RESOURCE_EXHAUSTED:
-      TORCH_CHECK_WITH(OutOfMemoryError, false, message);
-    default:
-      TORCH_CHECK(false, message);
+  case TPT_OUT_OF_RANGE:
+    TORCH_CHECK_INDEX(false, message);
+  case TPT_UNIMPLEMENTED:
+    TORCH_CHECK_NOT_IMPLEMENTED(false, message);
+  case TPT_RESOURCE_EXHAUSTED:
+    TORCH_CHECK_WITH(OutOfMemoryError, false, message);
+  default:
+    TORCH_CHECK(false, message);
   }
   throw std::runtime_error(message);  // not reached: each case throws
 }
@@ -38,7 +38,9 @@ namespace {
 thread_local c10::DeviceIndex thread_device = 0;
 }
 
-c10::DeviceIndex current_device() { return thread_device; }
+c10::DeviceIndex current_device() {
+  return thread_device;
+}
 
 c10::DeviceIndex resolve_device(c10::DeviceIndex device) {
   if (device < 0) return thread_device;
@@ -82,7 +84,9 @@ struct TpuGuard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
     return getStream(device);
   }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return getStream(stream.device()); }
+  c10::Stream exchangeStream(c10::Stream stream) const override {
+    return getStream(stream.device());
+  }
   c10::DeviceIndex deviceCount() const noexcept override {
     return static_cast<c10::DeviceIndex>(tpt_runtime_device_count());
   }
@@ -151,8 +155,9 @@ struct TpuGenerator final : c10::GeneratorImpl {
     return seed;
   }
   void set_state(const c10::TensorImpl& state) override {
-    TORCH_CHECK(state.device_type() == c10::kCPU && state.dtype() == caffe2::TypeMeta::Make<uint8_t>() &&
-                    state.numel() == 16 && state.is_contiguous(),
+    TORCH_CHECK(state.device_type() == c10::kCPU &&
+                    state.dtype() == caffe2::TypeMeta::Make<uint8_t>() && state.numel() == 16 &&
+                    state.is_contiguous(),
                 "the RNG state of tpu is a contiguous CPU tensor of 16 uint8 (seed, offset)");
     uint64_t words[2];
     memcpy(words, state.data(), sizeof(words));
@@ -167,7 +172,7 @@ struct TpuGenerator final : c10::GeneratorImpl {
   }
   tpt_generator_t* state() const { return state_; }
 
- private:
+private:
   TpuGenerator* clone_impl() const override {
     auto* copy = new TpuGenerator(device().index());
     uint64_t seed, offset;
@@ -241,8 +246,9 @@ tpt_generator_t* generator_of(const c10::IValue& value) {
   if (value.isNone()) return nullptr;
   at::Generator generator = value.toGenerator();
   if (!generator.defined()) return nullptr;
-  TORCH_CHECK(generator.device().type() == kTpu, "Expected a 'tpu' device type for generator but found '",
-              generator.device().type(), "'");
+  TORCH_CHECK(generator.device().type() == kTpu,
+              "Expected a 'tpu' device type for generator but found '", generator.device().type(),
+              "'");
   return static_cast<TpuGenerator*>(generator.unsafeGetGeneratorImpl())->state();
 }
 

@@ -49,11 +49,9 @@ py::dict counters() {
   out["donations"] = counters.donations;
   out["refused_donations"] = counters.refused_donations;
   out["fallbacks"] = counters.fallbacks;
-  for_each_fallback(
-      [](void* arg, const std::string& name, uint64_t count) {
-        (*static_cast<py::dict*>(arg))[py::str(name)] = count;
-      },
-      &ops);
+  for_each_fallback([](void* arg, const std::string& name,
+                       uint64_t count) { (*static_cast<py::dict*>(arg))[py::str(name)] = count; },
+                    &ops);
   out["fallback_ops"] = ops;
   return out;
 }
@@ -106,7 +104,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("is_bad_fork", &tpt_runtime_is_bad_fork);
   m.def("device_count", &tpt_runtime_device_count);
   m.def("current_device", [] { return static_cast<int>(current_device()); });
-  m.def("set_device", [](int device) { set_current_device(static_cast<c10::DeviceIndex>(device)); });
+  m.def("set_device",
+        [](int device) { set_current_device(static_cast<c10::DeviceIndex>(device)); });
   m.def(
       "synchronize",
       [](int device) {

@@ -1,13 +1,13 @@
 // Storages as PyTorch sees them: the allocator of device memory, pinned host memory, and the map from
 // a torch storage to the core's. A storage's address is a name in a protected range, never memory.
-#include <ATen/detail/PrivateUse1HooksInterface.h>
-#include <c10/core/CachingDeviceAllocator.h>
-#include <c10/core/CPUAllocator.h>
-#include <c10/core/StorageImpl.h>
-#include <c10/util/Exception.h>
-
 #include <map>
 #include <mutex>
+
+#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/StorageImpl.h>
+#include <c10/util/Exception.h>
 
 #include "adapter/adapter.h"
 #include "adapter/pinned.h"
@@ -15,7 +15,9 @@
 namespace tputorch {
 namespace {
 
-void release_storage(void* context) { tpt_storage_release(static_cast<tpt_storage_t*>(context)); }
+void release_storage(void* context) {
+  tpt_storage_release(static_cast<tpt_storage_t*>(context));
+}
 
 struct TpuAllocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(size_t size) override {
@@ -100,8 +102,12 @@ PinnedAllocator the_pinned_allocator;
 
 }  // namespace
 
-c10::Allocator* allocator() { return &the_allocator; }
-c10::Allocator* pinned_allocator() { return &the_pinned_allocator; }
+c10::Allocator* allocator() {
+  return &the_allocator;
+}
+c10::Allocator* pinned_allocator() {
+  return &the_pinned_allocator;
+}
 
 bool is_pinned(const void* data) {
   std::lock_guard<std::mutex> lock(pinned().mutex);
@@ -121,9 +127,10 @@ bool announce() {
   tpt_status_release(tpt_runtime_get_option("quiet", quiet, sizeof(quiet)));
   tpt_device_info_t info;
   tpt_status_t status = tpt_device_info(0, &info);
-  if (!status && strcmp(plugin, "auto") == 0 && quiet[0] != '1' && strcmp(info.platform, "vtpu") == 0)
-    fprintf(stderr, "tputorch: no TPU found, running on the virtual TPU (%s, %.1f GiB HBM).\n", info.kind,
-            static_cast<double>(info.memory_size) / (1 << 30));
+  if (!status && strcmp(plugin, "auto") == 0 && quiet[0] != '1' &&
+      strcmp(info.platform, "vtpu") == 0)
+    fprintf(stderr, "tputorch: no TPU found, running on the virtual TPU (%s, %.1f GiB HBM).\n",
+            info.kind, static_cast<double>(info.memory_size) / (1 << 30));
   tpt_status_release(status);
   return true;
 }
@@ -144,7 +151,8 @@ tpt_storage_t* storage_of(const c10::StorageImpl* impl, size_t* out_offset) {
     return static_cast<tpt_storage_t*>(data.get_context());
   // Core made this storage over an address of ours (from_blob): the context is not the core's.
   tpt_storage_t* storage = tpt_storage_find(data.get(), out_offset);
-  TORCH_CHECK(storage != nullptr, "a tensor on device tpu has a storage that tputorch did not make");
+  TORCH_CHECK(storage != nullptr,
+              "a tensor on device tpu has a storage that tputorch did not make");
   return storage;
 }
 

@@ -48,7 +48,8 @@ tpt_tensor_t window_of(const at::Tensor& tensor) {
   window.offset = impl->storage_offset();
   if (__builtin_expect(bytes != 0, 0)) {
     size_t item = tpt_dtype_size(window.dtype);
-    TORCH_CHECK(bytes % item == 0, "a tensor's storage starts at a misaligned address of a tpu storage");
+    TORCH_CHECK(bytes % item == 0,
+                "a tensor's storage starts at a misaligned address of a tpu storage");
     window.offset += static_cast<int64_t>(bytes / item);
   }
   if (impl->is_wrapped_number()) window.flags |= TPT_TENSOR_WRAPPED;
@@ -96,7 +97,9 @@ namespace {
 
 using std::optional;
 
-c10::DispatchKeySet keys() { return c10::DispatchKeySet(c10::DispatchKey::PrivateUse1); }
+c10::DispatchKeySet keys() {
+  return c10::DispatchKeySet(c10::DispatchKey::PrivateUse1);
+}
 
 at::Tensor empty(at::IntArrayRef size, optional<at::ScalarType> dtype, optional<at::Layout> layout,
                  optional<at::Device> device, optional<bool>, optional<at::MemoryFormat> format) {
@@ -108,8 +111,9 @@ at::Tensor empty(at::IntArrayRef size, optional<at::ScalarType> dtype, optional<
   return at::detail::empty_generic(size, allocator(), keys(), type, format);
 }
 
-at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, optional<at::ScalarType> dtype,
-                         optional<at::Layout> layout, optional<at::Device> device, optional<bool>) {
+at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride,
+                         optional<at::ScalarType> dtype, optional<at::Layout> layout,
+                         optional<at::Device> device, optional<bool>) {
   TORCH_CHECK_NOT_IMPLEMENTED(!layout || *layout == at::kStrided,
                               "only strided tensors exist on device tpu");
   at::ScalarType type = at::dtype_or_default(dtype);
@@ -128,12 +132,11 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size,
   c10::TensorImpl* impl = self.unsafeGetTensorImpl();
   if (impl->sizes() != size) {
     size_t item = impl->dtype().itemsize();
-    grow(impl, at::detail::computeStorageNbytesContiguous(size, item,
-                                                          static_cast<size_t>(impl->storage_offset())));
+    grow(impl, at::detail::computeStorageNbytesContiguous(
+                   size, item, static_cast<size_t>(impl->storage_offset())));
     impl->set_sizes_contiguous(size);
   }
-  if (format && *format != at::MemoryFormat::Preserve)
-    impl->empty_tensor_restride(*format);
+  if (format && *format != at::MemoryFormat::Preserve) impl->empty_tensor_restride(*format);
   return self;
 }
 
@@ -164,7 +167,8 @@ at::Tensor& set_whole_storage(at::Tensor& self, at::Storage source) {
 
 at::Tensor& set_tensor(at::Tensor& self, const at::Tensor& source) {
   if (self.is_same(source)) return self;
-  return set_storage(self, source.storage(), source.storage_offset(), source.sizes(), source.strides());
+  return set_storage(self, source.storage(), source.storage_offset(), source.sizes(),
+                     source.strides());
 }
 
 at::Tensor& set_nothing(at::Tensor& self) {
@@ -179,7 +183,8 @@ void download(const at::Tensor& src, const at::Tensor& dst) {
   if (src.numel() == 0) return;
   bool direct = dst.scalar_type() == src.scalar_type() && dst.sizes() == src.sizes() &&
                 dst.is_contiguous() && !dst.is_conj() && !dst.is_neg();
-  at::Tensor host = direct ? dst : at::empty(src.sizes(), src.options().device(at::kCPU).pinned_memory(false));
+  at::Tensor host =
+      direct ? dst : at::empty(src.sizes(), src.options().device(at::kCPU).pinned_memory(false));
   tpt_tensor_t window = window_of(src);
   check(tpt_tensor_download(&window, host.mutable_data_ptr()));
   if (!direct) dst.copy_(host);
@@ -230,17 +235,17 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
   check(tpt_tensor_download(&window, element));
   tpt_number_t number = tpt_number_load(window.dtype, element);
   switch (tpt_dtype_row(window.dtype)->kind) {
-    case TPT_CLASS_BOOL:
-      return at::Scalar(number.i != 0);
-    case TPT_CLASS_FLOAT:
-      return at::Scalar(number.f);
-    case TPT_CLASS_COMPLEX:
-      return at::Scalar(c10::complex<double>(number.f, number.im));
-    case TPT_CLASS_UINT:
-      if (window.dtype == TPT_U64) return at::Scalar(static_cast<uint64_t>(number.i));
-      return at::Scalar(number.i);
-    default:
-      return at::Scalar(number.i);
+  case TPT_CLASS_BOOL:
+    return at::Scalar(number.i != 0);
+  case TPT_CLASS_FLOAT:
+    return at::Scalar(number.f);
+  case TPT_CLASS_COMPLEX:
+    return at::Scalar(c10::complex<double>(number.f, number.im));
+  case TPT_CLASS_UINT:
+    if (window.dtype == TPT_U64) return at::Scalar(static_cast<uint64_t>(number.i));
+    return at::Scalar(number.i);
+  default:
+    return at::Scalar(number.i);
   }
 }
 
@@ -253,7 +258,9 @@ bool equal(const at::Tensor& self, const at::Tensor& other) {
   return at::all(at::eq(self, other)).item<bool>();
 }
 
-at::Tensor view(const at::Tensor& self, at::IntArrayRef size) { return at::native::view(self, size); }
+at::Tensor view(const at::Tensor& self, at::IntArrayRef size) {
+  return at::native::view(self, size);
+}
 at::Tensor as_strided(const at::Tensor& self, at::IntArrayRef size, at::IntArrayRef stride,
                       optional<int64_t> offset) {
   return at::native::as_strided_tensorimpl(self, size, stride, offset);
@@ -266,7 +273,9 @@ at::Tensor unfold(const at::Tensor& self, int64_t dim, int64_t size, int64_t ste
 }
 void record_stream(at::Tensor&, at::Stream) {}
 // Nested tensors do not exist here: the encoder's inference path then keeps the padding.
-bool nested_from_mask_left_aligned(const at::Tensor&, const at::Tensor&) { return false; }
+bool nested_from_mask_left_aligned(const at::Tensor&, const at::Tensor&) {
+  return false;
+}
 
 }  // namespace
 
