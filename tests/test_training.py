@@ -35,7 +35,7 @@ class Mlp(nn.Module):
 class ConvNet(nn.Module):
     def __init__(self):
         super().__init__()
-        # No bias before the batch norm: its gradient is pure rounding noise, which Adam would amplify.
+        # No bias before the batch norm: its gradient is rounding noise, which Adam would amplify.
         self.conv1 = nn.Conv2d(3, 8, 3, padding=1, bias=False)
         self.norm = nn.BatchNorm2d(8)
         self.conv2 = nn.Conv2d(8, 16, 3, stride=2, bias=False)

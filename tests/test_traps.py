@@ -222,7 +222,10 @@ def test_a_backward_just_before_the_end_does_not_kill_the_process():
     )
     for _ in range(3):
         out = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120
+            [sys.executable, "-W", "ignore", "-c", program],
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         assert out.returncode == 0, out.stderr
 
