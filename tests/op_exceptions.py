@@ -1,7 +1,8 @@
 """Samples of op_db that cannot agree with the CPU, each with its reason. (entry, dtype or "*")."""
 
 _PARTIAL_VIEW = (
-    "the sample is a view of a larger storage that as_strided reaches outside of; moving a view to a "
+    "the sample is a view of a larger storage that as_strided reaches outside of; moving a view "
+    "to a "
     "device moves only its own elements"
 )
 _HALF_COMPLEX = "complex32 does not exist on the device"
@@ -18,7 +19,8 @@ GRADIENT_EXCEPTIONS = {
 
 # Entries whose result has other strides than the CPU's.
 OTHER_STRIDES = {
-    "linalg.lstsq": "runs on the CPU through an empty out= tensor, which PyTorch resizes row-major on "
+    "linalg.lstsq": "runs on the CPU through an empty out= tensor, which PyTorch resizes "
+    "row-major on "
     "the device; LAPACK leaves the solution column-major in the CPU's own",
 }
 

@@ -1,9 +1,9 @@
 """PyTorch's own operator samples (op_db), run on tpu and on the CPU and compared.
 
-The tolerance is that of a result's dtype. For bf16 and f16 there are two right answers: the CPU's, which
-rounds after each step inside an operator, and the CPU's for the same inputs in float32, rounded once, which
-is how the lowerings compute. Where equal elements may come in any order (sort and its kin) the indices are
-held to what they point at.
+The tolerance is that of a result's dtype. For bf16 and f16 there are two right answers: the
+CPU's, which rounds after each step inside an operator, and the CPU's for the same inputs in
+float32, rounded once, which is how the lowerings compute. Where equal elements may come in any
+order (sort and its kin) the indices are held to what they point at.
 """
 
 import warnings
@@ -17,8 +17,8 @@ warnings.filterwarnings("ignore")
 
 SAMPLES = 4
 
-# Largest difference allowed in a result of the dtype, relative and absolute. float32 products run at
-# HIGHEST. Dtypes that are not here are compared exactly.
+# Largest difference allowed in a result of the dtype, relative and absolute. float32 products
+# run at HIGHEST. Dtypes that are not here are compared exactly.
 TOLERANCE = {
     torch.float32: (2e-5, 2e-5),
     torch.bfloat16: (1.6e-2, 1e-2),
@@ -28,7 +28,8 @@ TOLERANCE = {
     torch.complex128: (1e-9, 1e-9),
 }
 
-# Values differ by nature (random draws, uninitialised memory): dtype, shape and strides are compared.
+# Values differ by nature (random draws, uninitialised memory): dtype, shape and strides are
+# compared.
 VALUES_DIFFER = {
     "bernoulli", "cauchy", "empty", "empty_like", "empty_permuted", "empty_strided", "exponential",
     "geometric", "log_normal", "multinomial", "new_empty", "new_empty_strided",
@@ -39,22 +40,22 @@ VALUES_DIFFER = {
     "rand_like", "randint", "randint_like", "randn", "randn_like", "svd_lowrank", "uniform",
 }  # fmt: skip
 
-# (values, indices) or indices alone, where equal elements may come in any order: the position of `dim`
-# among the arguments after the tensor.
+# (values, indices) or indices alone, where equal elements may come in any order: the position
+# of `dim` among the arguments after the tensor.
 ORDERS = {"argsort": 0, "sort": 0, "topk": 1, "kthvalue": 1, "median": 0, "nanmedian": 0, "mode": 0}
 
 # Arguments after the first that PyTorch wants on the CPU.
 HOST_ARGUMENTS = {"tensor_split"}
 
-# Saved statistics of normalisation: float32 on tpu for 16-bit inputs, as on CUDA, so that the backward
-# pass does not start from rounded numbers; the CPU rounds them to the input's dtype.
+# Saved statistics of normalisation: float32 on tpu for 16-bit inputs, as on CUDA, so that the
+# backward pass does not start from rounded numbers; the CPU rounds them to the input's dtype.
 FLOAT32_STATISTICS = {
     "native_layer_norm", "native_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update",
 }  # fmt: skip
 
 
 def entries(dtype: torch.dtype) -> list:
-    """The op_db entries that CPU PyTorch supports for a dtype; jiterator ones compile for CUDA only."""
+    """The op_db entries that CPU PyTorch has for a dtype; jiterator ones are for CUDA only."""
     skipped = ("sparse", "jiterator")
     return [op for op in op_db if dtype in op.dtypes and not any(s in op.name for s in skipped)]
 
@@ -101,7 +102,7 @@ def is_random(op, operands) -> bool:
 
 
 def rounded_once(op, operands, expected):
-    """The CPU's answer to the operands in float32, in the dtypes of `expected`; None if there is none."""
+    """The CPU's answer to the operands in float32, rounded as `expected`; None without one."""
     low = (torch.bfloat16, torch.float16)
     tree = tree_leaves((operands, expected))
     if not any(isinstance(t, torch.Tensor) and t.dtype in low for t in tree):

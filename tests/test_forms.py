@@ -17,24 +17,24 @@ INDEX = torch.tensor([[0, 2, 1, 0]])
 
 # name: arguments after self
 INPLACE = {
-    "abs_": (), "add_": (B,), "addcmul_": (B, B), "addmm_": (rand(3, 2), rand(2, 4)),
-    "ceil_": (), "clamp_": (-0.5, 0.5), "copy_": (B,), "cumsum_": (1,), "div_": (B,), "eq_": (B,),
-    "exp_": (), "fill_": (2.5,), "floor_": (), "gt_": (0,), "index_add_": (0, torch.tensor([1]), B[:1]),
+    "abs_": (), "add_": (B,), "addcmul_": (B, B), "addmm_": (rand(3, 2), rand(2, 4)), "ceil_": (),
+    "clamp_": (-0.5, 0.5), "copy_": (B,), "cumsum_": (1,), "div_": (B,), "eq_": (B,), "exp_": (),
+    "fill_": (2.5,), "floor_": (), "gt_": (0,), "index_add_": (0, torch.tensor([1]), B[:1]),
     "index_fill_": (0, torch.tensor([1]), 3.0), "lerp_": (B, 0.25), "masked_fill_": (B > 0, 1.0),
     "mul_": (2.5,), "neg_": (), "pow_": (2,), "relu_": (), "remainder_": (0.7,), "round_": (),
-    "scatter_": (0, INDEX, B), "scatter_add_": (0, INDEX, B), "sigmoid_": (), "sub_": (B,), "tanh_": (),
-    "tril_": (), "zero_": (),
+    "scatter_": (0, INDEX, B), "scatter_add_": (0, INDEX, B), "sigmoid_": (), "sub_": (B,),
+    "tanh_": (), "tril_": (), "zero_": (),
 }  # fmt: skip
 
 # name: all arguments
 OUT = {
-    "abs": (A,), "add": (A, B), "addmm": (A, rand(3, 2), rand(2, 4)), "amax": (A, 1), "argmax": (A, 1),
-    "bmm": (rand(2, 3, 4), rand(2, 4, 5)), "cat": ([A, B], 1), "clamp": (A, 0.0, 1.0), "cos": (A,),
-    "cumsum": (A, 0), "div": (A, B), "eq": (A, B), "exp": (A,), "gather": (A, 0, INDEX),
-    "index_select": (A, 1, torch.tensor([0, 3])), "logical_and": (A, B), "matmul": (A, B.T),
-    "max": (A, B), "mean": (A, 1), "mm": (A, B.T), "mul": (A, B), "prod": (A, 1), "pow": (A.abs(), 2.5),
-    "sqrt": (A.abs(),), "stack": ([A, B],), "sub": (A, B), "sum": (A, 1), "tril": (A,), "var": (A, 1),
-    "where": (A > 0, A, B),
+    "abs": (A,), "add": (A, B), "addmm": (A, rand(3, 2), rand(2, 4)), "amax": (A, 1),
+    "argmax": (A, 1), "bmm": (rand(2, 3, 4), rand(2, 4, 5)), "cat": ([A, B], 1),
+    "clamp": (A, 0.0, 1.0), "cos": (A,), "cumsum": (A, 0), "div": (A, B), "eq": (A, B),
+    "exp": (A,), "gather": (A, 0, INDEX), "index_select": (A, 1, torch.tensor([0, 3])),
+    "logical_and": (A, B), "matmul": (A, B.T), "max": (A, B), "mean": (A, 1), "mm": (A, B.T),
+    "mul": (A, B), "prod": (A, 1), "pow": (A.abs(), 2.5), "sqrt": (A.abs(),), "stack": ([A, B],),
+    "sub": (A, B), "sum": (A, 1), "tril": (A,), "var": (A, 1), "where": (A > 0, A, B),
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""Every operator of PyTorch's sample database, on tpu against the CPU: values, dtype, shape, strides.
+"""Every operator of PyTorch's sample database, on tpu against the CPU, with layouts and gradients.
 
-Ops with a row and ops that fall back are both held to the CPU's answer. test_every_row_has_run is the
+Ops with a row and ops that fall back are both held to the CPU. test_every_row_has_run is the
 gate of the op table: a row that no test ever ran is a defect.
 """
 

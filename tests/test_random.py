@@ -1,4 +1,4 @@
-"""Random draws: distributions, seeds, generators. Seeds are fixed, so that every run sees the same draws.
+"""Random draws: distributions, seeds, generators. Seeds are fixed: every run sees the same draws.
 
 Bounds are five standard errors of the statistic (Kolmogorov-Smirnov: 2 / sqrt(n)).
 """
@@ -120,7 +120,7 @@ def test_randint_is_uniform_within_its_bounds():
     chi_square = ((counts - N / 10) ** 2 / (N / 10)).sum().item()
     assert chi_square < 33.7  # nine degrees of freedom, one in ten thousand
     wide = torch.randint(0, 2**40, (1000,), device="tpu").cpu()
-    assert 0 <= wide.min() and wide.max() < 2**40 and wide.max() > 2**39
+    assert wide.min() >= 0 and wide.max() < 2**40 and wide.max() > 2**39
     assert torch.randint(5, 6, (3,), device="tpu").tolist() == [5, 5, 5]
 
 
