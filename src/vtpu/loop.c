@@ -16,14 +16,16 @@ static bool build_alloc(vtpu_build_t* b) {
   b->hoisted = tpt_arena_alloc(b->arena, instrs * sizeof(bool));
   b->member_place = tpt_arena_calloc(b->arena, members + 1, sizeof(*b->member_place));
   b->member_fixed = tpt_arena_calloc(b->arena, members + 1, sizeof(bool));
+  b->member_uses = tpt_arena_calloc(b->arena, members + 1, sizeof(*b->member_uses));
+  b->member_instr = tpt_arena_alloc(b->arena, (members + 1) * sizeof(*b->member_instr));
   b->member_shared = tpt_arena_calloc(b->arena, members + 1, sizeof(bool));
   b->store_at = tpt_arena_alloc(b->arena, (outputs + 1) * sizeof(*b->store_at));
   b->last_read = tpt_arena_alloc(b->arena, (members + 1) * sizeof(*b->last_read));
   b->loop->streams = tpt_arena_calloc(b->arena, streams, sizeof(*b->loop->streams));
   b->loop->reductions = tpt_arena_alloc(b->arena, (outputs + 1) * sizeof(*b->loop->reductions));
   return b->loop->reductions && b->loop->streams && b->last_read && b->store_at &&
-         b->member_shared && b->member_fixed && b->member_place && b->hoisted && b->instrs &&
-         b->vreg_fixed && b->vreg_size;
+         b->member_shared && b->member_uses && b->member_instr && b->member_fixed &&
+         b->member_place && b->hoisted && b->instrs && b->vreg_fixed && b->vreg_size;
 }
 
 // Cuts a long reduction with few results, so that several threads share it. Depends on shapes only.

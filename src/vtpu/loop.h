@@ -89,6 +89,7 @@ typedef struct vtpu_pattern {
 } vtpu_pattern_t;
 
 typedef enum vtpu_instr_kind {
+  VTPU_INSTR_NONE,       // dropped while the loop is made
   VTPU_INSTR_OP,         // dst = fn(a, b, c)
   VTPU_INSTR_LOAD,       // dst = elements at a by pattern
   VTPU_INSTR_TRANSPOSE,  // the same for a pattern of two runs of which the outer one is contiguous

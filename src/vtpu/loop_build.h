@@ -21,6 +21,8 @@ typedef struct vtpu_build {
   int instr_count;
   uint16_t* member_place;  // per member
   bool* member_fixed;      // the same for every tile
+  uint16_t* member_uses;   // by members and reductions
+  int32_t* member_instr;   // the one instruction that computes an op's value; -1: none or several
   bool* member_shared;     // used by a member or a reduction, not only by a dense output
   int32_t* store_at;       // per output: the instruction that writes it
   int32_t* last_read;      // per member: the last instruction that reads its memory

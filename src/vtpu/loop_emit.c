@@ -287,6 +287,36 @@ static bool store_direct(vtpu_build_t* b, int o, uint16_t* inout_place) {
   return true;
 }
 
+// True if operand i of a sum is a product that nothing else wants, made by one instruction of a tile.
+static bool is_chained(const vtpu_build_t* b, const vtpu_member_t* member, int i) {
+  int product = member->operands[i];
+  const vtpu_member_t* operand = &b->spec->members[product];
+  return operand->kind == VTPU_MEMBER_OP && operand->op == TPT_HLO_MULTIPLY &&
+         b->member_uses[product] == 1 && dense_output_of(b, product) < 0 &&
+         b->member_instr[product] >= 0 && !b->hoisted[b->member_instr[product]];
+}
+
+// Takes the product of a sum or difference into one instruction with it; false: there is none.
+static bool chain_emit(vtpu_build_t* b, int m, tpt_dtype_t type, const uint16_t places[3]) {
+  const vtpu_member_t* member = &b->spec->members[m];
+  if (member->op != TPT_HLO_ADD && member->op != TPT_HLO_SUBTRACT) return false;
+  if (member->dtype != TPT_F32 && member->dtype != TPT_F64) return false;
+  int side = is_chained(b, member, 0) ? 0 : (is_chained(b, member, 1) ? 1 : -1);
+  if (side < 0) return false;
+  vtpu_chain_t chain = VTPU_CHAIN_MUL_ADD;
+  if (member->op == TPT_HLO_SUBTRACT) chain = side == 0 ? VTPU_CHAIN_MUL_SUB : VTPU_CHAIN_SUB_MUL;
+  vtpu_instr_t* product = &b->instrs[b->member_instr[member->operands[side]]];
+  uint16_t first = product->a, second = product->b;
+  product->kind = VTPU_INSTR_NONE;
+  vtpu_instr_t* instr = instr_add(b, VTPU_INSTR_OP, false);
+  instr->fn = vtpu_vm_chain(chain, type);
+  instr->a = first;
+  instr->b = second;
+  instr->c = places[1 - side];
+  b->member_place[m] = instr->dst = vreg_make(b, tpt_dtype_size(type), false);
+  return true;
+}
+
 static void op_emit(vtpu_build_t* b, int m) {
   const vtpu_member_t* member = &b->spec->members[m];
   uint16_t places[3] = {VTPU_PLACE_NONE, VTPU_PLACE_NONE, VTPU_PLACE_NONE};
@@ -310,6 +340,7 @@ static void op_emit(vtpu_build_t* b, int m) {
     b->member_place[m] = places[0];  // held in that type already; a store rounds
     return;
   }
+  if (chain_emit(b, m, operand, places)) return;
   if (member->op == TPT_HLO_COMPARE && member->attrs[1].i == TPT_COMPARE_TOTALORDER &&
       tpt_dtype_is_float(operand))
     operand = keys_emit(b, operand, fixed, places);
@@ -321,6 +352,7 @@ static void op_emit(vtpu_build_t* b, int m) {
   instr->a = places[0];
   instr->b = places[1];
   instr->c = places[2];
+  if (member->op == TPT_HLO_MULTIPLY) b->member_instr[m] = b->instr_count - 1;
   if (member->op == TPT_HLO_REDUCE_PRECISION) {
     int32_t* bits = tpt_arena_alloc(b->arena, 2 * sizeof(*bits));
     if (!bits) return;
@@ -434,22 +466,24 @@ static void reduction_emit(vtpu_build_t* b, int first) {
   }
 }
 
-static void shared_find(vtpu_build_t* b) {
-  for (int m = 0; m < b->spec->member_count; m++)
+static void uses_find(vtpu_build_t* b) {
+  for (int m = 0; m < b->spec->member_count; m++) {
+    b->member_instr[m] = -1;
     for (int i = 0; i < 3; i++)
       if (b->spec->members[m].kind == VTPU_MEMBER_OP && b->spec->members[m].operands[i] >= 0)
-        b->member_shared[b->spec->members[m].operands[i]] = true;
+        b->member_uses[b->spec->members[m].operands[i]]++;
+  }
   for (int o = 0; o < b->spec->output_count; o++)
     if (b->spec->outputs[o].monoid != TPT_HLO_COUNT || b->spec->outputs[o].body)
-      b->member_shared[b->spec->outputs[o].member] = true;
+      b->member_uses[b->spec->outputs[o].member]++;
+  for (int m = 0; m < b->spec->member_count; m++)
+    b->member_shared[m] = b->member_uses[m] > 0;
 }
-
-// The instruction that last reads each member's memory.
 
 void vtpu_build_emit(vtpu_build_t* b) {
   for (int o = 0; o < b->spec->output_count; o++)
     b->store_at[o] = -1;
-  shared_find(b);
+  uses_find(b);
   for (int m = b->spec->member_count - 1; m >= 0; m--)
     member_emit(b, m);
   stores_emit_last(b);

@@ -12,7 +12,7 @@ static void prologue_split(vtpu_build_t* b) {
   loop->instr_count = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < b->instr_count; i++) {
-      if (b->hoisted[i] != (pass == 0)) continue;
+      if (b->hoisted[i] != (pass == 0) || b->instrs[i].kind == VTPU_INSTR_NONE) continue;
       new_index[i] = loop->instr_count;
       loop->instrs[loop->instr_count++] = b->instrs[i];
     }

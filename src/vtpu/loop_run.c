@@ -156,6 +156,8 @@ static void instrs_run(const vtpu_frame_t* frame, int first, int end) {
   for (int i = first; i < end; i++) {
     const vtpu_instr_t* instr = &loop->instrs[i];
     switch ((vtpu_instr_kind_t)instr->kind) {
+    case VTPU_INSTR_NONE:
+      break;
     case VTPU_INSTR_OP:
       instr->fn(slots[instr->dst], slots[instr->a], instr->extra ? instr->extra : slots[instr->b],
                 slots[instr->c], frame->lanes);

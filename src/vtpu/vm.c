@@ -71,6 +71,10 @@ vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type) {
   FIND(order_key[type]);
 }
 
+vtpu_vm_fn_t vtpu_vm_chain(vtpu_chain_t chain, tpt_dtype_t type) {
+  FIND(chain[chain][type]);
+}
+
 vtpu_vm_move_fn_t vtpu_vm_move(size_t size) {
   FIND(move[__builtin_ctzll(size)]);
 }

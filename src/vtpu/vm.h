@@ -43,6 +43,14 @@ typedef struct vtpu_vm_reduce {
   size_t lane_size;  // bytes of accumulator per lane
 } vtpu_vm_reduce_t;
 
+// A product and a sum in one pass, rounded twice: a b + c, a b - c, c - a b.
+typedef enum vtpu_chain {
+  VTPU_CHAIN_MUL_ADD,
+  VTPU_CHAIN_MUL_SUB,
+  VTPU_CHAIN_SUB_MUL,
+  VTPU_CHAIN_COUNT,
+} vtpu_chain_t;
+
 enum { VTPU_VM_SETTLE_ROWS = 64, VTPU_MONOID_COUNT = 7 };
 
 typedef struct vtpu_vm_table {
@@ -53,7 +61,8 @@ typedef struct vtpu_vm_table {
                       [TPT_DTYPE_COUNT];    // [from][to]; BF16 and F16: from and to F32 only
   vtpu_vm_fn_t round[TPT_DTYPE_COUNT];      // BF16, F16: f32 to the nearest value of the type
   vtpu_vm_fn_t order_key[TPT_DTYPE_COUNT];  // F32 -> S32, F64 -> S64: integers in total order
-  vtpu_vm_move_fn_t move[5];                // by log2 of the element size
+  vtpu_vm_fn_t chain[VTPU_CHAIN_COUNT][TPT_DTYPE_COUNT];
+  vtpu_vm_move_fn_t move[5];  // by log2 of the element size
   vtpu_vm_transpose_fn_t transpose[5];
   vtpu_vm_gather_fn_t gather[5];
   vtpu_vm_reduce_t reduce[VTPU_MONOID_COUNT][TPT_DTYPE_COUNT];
@@ -70,6 +79,7 @@ vtpu_vm_fn_t vtpu_vm_compare(int64_t direction, tpt_dtype_t type);
 vtpu_vm_fn_t vtpu_vm_convert(tpt_dtype_t from, tpt_dtype_t to);
 vtpu_vm_fn_t vtpu_vm_round(tpt_dtype_t narrow);
 vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type);
+vtpu_vm_fn_t vtpu_vm_chain(vtpu_chain_t chain, tpt_dtype_t type);
 // size: 1, 2, 4, 8 or 16.
 vtpu_vm_move_fn_t vtpu_vm_move(size_t size);
 vtpu_vm_transpose_fn_t vtpu_vm_transpose(size_t size);

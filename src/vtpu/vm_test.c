@@ -489,6 +489,22 @@ static void test_float_ops_round_once(void) {
   }
 }
 
+static void test_chains_round_twice(void) {
+  static float a[LANES], b[LANES], c[LANES], out[LANES];
+  for (int i = 0; i < LANES; i++) {
+    a[i] = 1.0f + (float)i * 0x1p-20f;
+    b[i] = 1.0f + (float)(i * 7) * 0x1p-21f;
+    c[i] = -(a[i] * b[i]);
+  }
+  vtpu_vm_chain(VTPU_CHAIN_MUL_ADD, TPT_F32)(out, a, b, c, LANES);
+  for (int i = 0; i < LANES; i++)
+    CHECK(out[i] == 0);  // a fused one would leave the rounding error
+  vtpu_vm_chain(VTPU_CHAIN_MUL_SUB, TPT_F32)(out, a, b, c, LANES);
+  CHECK(out[5] == a[5] * b[5] - c[5]);
+  vtpu_vm_chain(VTPU_CHAIN_SUB_MUL, TPT_F32)(out, a, b, c, LANES);
+  CHECK(out[5] == c[5] - a[5] * b[5]);
+}
+
 // Every function of the table, on every level this CPU has, gives the base level's bits.
 static void same_bits(vtpu_vm_fn_t a, vtpu_vm_fn_t b, const char* what) {
   static uint64_t x[2 * LANES], y[2 * LANES], z[2 * LANES], got[2 * LANES], want[2 * LANES];
@@ -536,6 +552,8 @@ static void test_levels_agree(void) {
           same_bits(t->op[op][type], base->op[op][type], tpt_hlo_row((tpt_hlo_t)op)->mnemonic);
       for (int c = 0; c < 6; c++)
         if (t->compare[c][type]) same_bits(t->compare[c][type], base->compare[c][type], "compare");
+      for (int c = 0; c < VTPU_CHAIN_COUNT; c++)
+        if (t->chain[c][type]) same_bits(t->chain[c][type], base->chain[c][type], "chain");
       for (int to = 1; to < TPT_DTYPE_COUNT; to++)
         if (t->convert[type][to])
           same_bits(t->convert[type][to], base->convert[type][to], "convert");
@@ -583,6 +601,7 @@ int main(void) {
   RUN(test_integer_ops_of_all_widths);
   RUN(test_integer_conversions_of_all_widths);
   RUN(test_float_ops_round_once);
+  RUN(test_chains_round_twice);
   RUN(test_levels_agree);
   RUN(test_sums_of_many_floats_are_accurate);
   return TEST_RESULT;
