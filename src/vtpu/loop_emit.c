@@ -317,6 +317,19 @@ static bool chain_emit(vtpu_build_t* b, int m, tpt_dtype_t type, const uint16_t 
   return true;
 }
 
+// Integers and complex numbers convert through a real type.
+static bool convert_through_real(vtpu_build_t* b, int m, tpt_dtype_t from, tpt_dtype_t to,
+                                 uint16_t place) {
+  if (b->spec->members[m].op != TPT_HLO_CONVERT || from == to || vtpu_vm_convert(from, to))
+    return false;
+  if (!tpt_dtype_is_complex(from) && !tpt_dtype_is_complex(to)) return false;
+  tpt_dtype_t real = tpt_dtype_real(tpt_dtype_is_complex(from) ? from : to);
+  bool fixed = b->member_fixed[m];
+  place = convert_add(b, place, from, real, fixed, VTPU_PLACE_NONE);
+  b->member_place[m] = convert_add(b, place, real, to, fixed, VTPU_PLACE_NONE);
+  return true;
+}
+
 static void op_emit(vtpu_build_t* b, int m) {
   const vtpu_member_t* member = &b->spec->members[m];
   uint16_t places[3] = {VTPU_PLACE_NONE, VTPU_PLACE_NONE, VTPU_PLACE_NONE};
@@ -340,6 +353,7 @@ static void op_emit(vtpu_build_t* b, int m) {
     b->member_place[m] = places[0];  // held in that type already; a store rounds
     return;
   }
+  if (convert_through_real(b, m, operand, result, places[0])) return;
   if (chain_emit(b, m, operand, places)) return;
   if (member->op == TPT_HLO_COMPARE && member->attrs[1].i == TPT_COMPARE_TOTALORDER &&
       tpt_dtype_is_float(operand))

@@ -187,6 +187,33 @@ static void test_complex_arithmetic(void) {
     free(out[i]);
 }
 
+static void test_integers_and_complex_numbers_convert(void) {
+  static const tpt_dtype_t dtypes[] = {TPT_PRED, TPT_S8,   TPT_S32, TPT_S64, TPT_U8,
+                                       TPT_U64,  TPT_BF16, TPT_F16, TPT_F64};
+  for (size_t i = 0; i < sizeof(dtypes) / sizeof(*dtypes); i++)
+    for (int wide = 0; wide < 2; wide++) {
+      tpt_graph_t* g = program_graph();
+      tpt_type_t type = type_of(dtypes[i], 1, DIMS(3));
+      tpt_value_t x = tpt_graph_parameter(g, &type);
+      tpt_value_t z = tpt_hlo_convert(g, x, wide ? TPT_C128 : TPT_C64);
+      tpt_value_t r[2] = {z, tpt_hlo_convert(g, tpt_hlo_binary(g, TPT_HLO_ADD, z, z), dtypes[i])};
+      tpt_graph_return(g, r, 2);
+      double data[3];
+      for (int k = 0; k < 3; k++)
+        probe_set(dtypes[i], data, k, k % 2);
+      void* out[2];
+      if (!program_eval(g, (const void*[]){data}, out, false)) continue;
+      for (int k = 0; k < 3; k++) {
+        tpt_number_t number =
+            tpt_number_load(wide ? TPT_C128 : TPT_C64, (char*)out[0] + k * (wide ? 16 : 8));
+        CHECK(number.f == k % 2 && number.im == 0);
+        CHECK(probe_get(dtypes[i], out[1], k) == (dtypes[i] == TPT_PRED ? 1 : 2) * (k % 2));
+      }
+      free(out[0]);
+      free(out[1]);
+    }
+}
+
 static void test_scalars_select_and_clamp_arrays(void) {
   tpt_graph_t* g = program_graph();
   tpt_type_t p = tpt_type_scalar(TPT_PRED), type = type_of(TPT_S16, 2, DIMS(20, 30));
@@ -320,6 +347,7 @@ int main(void) {
   RUN(test_narrow_floats_round_after_each_op);
   RUN(test_bits_are_reinterpreted);
   RUN(test_complex_arithmetic);
+  RUN(test_integers_and_complex_numbers_convert);
   RUN(test_scalars_select_and_clamp_arrays);
   RUN(test_subnormals_flush_on_request);
   RUN(test_five_thousand_ops_compile_in_a_second);
