@@ -257,6 +257,21 @@ def check_optimizers() -> None:
         check("_amp_update_scale", *args)
 
 
+def check_lookups() -> None:
+    edges, values = torch.tensor([0.0, 1.0, 2.5, 4.0]), torch.tensor([1, 2, 3, 2])
+    check("bucketize.Scalar", 1.5, edges)
+    check("searchsorted.Scalar", edges, 2.5, right=True)
+    check("isin.Tensor_Scalar", values, 2)
+    check("isin.Scalar_Tensor", 2, values, invert=True)
+
+
+def check_weight_norm() -> None:
+    v, g = rand(4, 3), rand(4, 1).abs()
+    check("_weight_norm_interface", v, g, 0)
+    _, lengths = torch.ops.aten._weight_norm_interface(v, g, 0)
+    check("_weight_norm_interface_backward", rand(4, 3, seed=3), v, g, lengths, 0)
+
+
 def check_random() -> None:
     x = torch.zeros(100, device="tpu")
     with Ran("random", "random.to", "bernoulli.Tensor", "normal.float_Tensor"):
@@ -275,5 +290,5 @@ def check_random() -> None:
 
 CHECKS = [
     check_elementwise, check_matmul, check_norm, check_losses, check_windows, check_attention,
-    check_cells, check_foreach, check_optimizers, check_random,
+    check_cells, check_foreach, check_optimizers, check_lookups, check_weight_norm, check_random,
 ]  # fmt: skip
