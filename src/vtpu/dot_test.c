@@ -42,7 +42,12 @@ static double worst_error(const sample_t* s) {
   double worst = 0;
   if (tpt_type_count(&s->result) == 0) return 0;
   bool is_f32 = s->lhs.dtype == TPT_F32 && s->dot.precision == TPT_PRECISION_DEFAULT;
+  int64_t step = tpt_type_count(&s->result) / 2000 * 2 + 1;
   do {
+    if (element % step != 0) {
+      element++;
+      continue;
+    }
     int64_t la[TPT_RANK_MAX] = {0}, ra[TPT_RANK_MAX] = {0}, k[TPT_RANK_MAX] = {0};
     int64_t dims[TPT_RANK_MAX];
     int next = 0;
