@@ -6,7 +6,6 @@ index, a :class:`torch.device`, a string such as ``"tpu:0"``, or ``None`` for th
 
 import enum
 import functools
-import os
 from collections import namedtuple
 from contextlib import contextmanager
 
@@ -375,7 +374,3 @@ def counters() -> dict:
 def reset_counters() -> None:
     """Sets the counters to zero (``fallback_ops`` keeps its names)."""
     _C.counters_reset()
-
-
-def _library_folder() -> str:
-    return os.path.dirname(os.path.abspath(_C.__file__))

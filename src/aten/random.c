@@ -108,7 +108,7 @@ tpt_status_t check_geometric(tpt_lower_t* l) {
 }
 
 tpt_status_t check_bernoulli(tpt_lower_t* l) {
-  double p = number_of(l, 2 - 1);
+  double p = number_of(l, 1);
   if (p >= 0 && p <= 1) return NULL;
   TPT_FAIL(TPT_INVALID_ARGUMENT, "bernoulli_ expects p to be in [0, 1], but got p=%g", p);
 }

@@ -140,10 +140,9 @@ tpt_status_t lower_kthvalue(tpt_lower_t* l) {
 }
 
 // The lower of the two middle elements; NaN if there is any, which sorts last: then the first NaN.
-static tpt_sorted_t median_of(tpt_graph_t* g, const ordered_t* o, int64_t* out_place) {
+static tpt_sorted_t median_of(tpt_graph_t* g, const ordered_t* o) {
   tpt_sorted_t sorted = tpt_sort(g, o->x, o->dim, false);
   int64_t size = o->type.dims[o->dim], middle = (size - 1) / 2;
-  *out_place = 0;
   tpt_v value = tpt_hlo_slice_dim(g, sorted.values, o->dim, middle, middle + 1, 1);
   tpt_v position = tpt_hlo_slice_dim(g, sorted.positions, o->dim, middle, middle + 1, 1);
   if (tpt_dtype_is_float(o->type.dtype)) {
@@ -167,9 +166,7 @@ tpt_status_t lower_median_dim(tpt_lower_t* l) {
   TPT_TRY(read_ordered(l, 1, &o));
   if (o.type.dims[o.dim] == 0)
     TPT_FAIL(TPT_OUT_OF_RANGE, "median(): Expected reduction dim %d to have non-zero size.", o.dim);
-  int64_t place;
-  tpt_sorted_t median = median_of(l->graph, &o, &place);
-  return give_place(l, &o, median, place, tpt_lower_bool(l, 2));
+  return give_place(l, &o, median_of(l->graph, &o), 0, tpt_lower_bool(l, 2));
 }
 
 tpt_status_t lower_median(tpt_lower_t* l) {
@@ -180,7 +177,6 @@ tpt_status_t lower_median(tpt_lower_t* l) {
   o.type = *tpt_graph_type(g, o.x);
   if (tpt_dtype_is_complex(o.type.dtype)) return tpt_refuse_dtype(l, o.type.dtype);
   if (o.type.dims[0] == 0) TPT_FAIL(TPT_UNIMPLEMENTED, "the median of nothing");
-  int64_t place;
-  tpt_sorted_t median = median_of(g, &o, &place);
+  tpt_sorted_t median = median_of(g, &o);
   return tpt_lower_result(l, tpt_hlo_reshape(g, median.values, 0, NULL));
 }
