@@ -282,6 +282,14 @@ std::atomic<uint64_t>& row_count(int row) {
   return (*counts)[static_cast<size_t>(row)];
 }
 
+// Results of a row that are lists of tensors.
+int list_count(const tpt_schema_t* schema) {
+  int lists = 0;
+  for (int i = 0; i < schema->return_count; i++)
+    lists += schema->returns[i] == TPT_ARG_TENSORS;
+  return lists;
+}
+
 // --- the kernel of a row -------------------------------------------------------------------------------
 
 enum class Form { kFunctional, kInplace, kOut };
@@ -374,9 +382,7 @@ private:
         returned.push_back(values[static_cast<size_t>(written_[i])]);
       return replace(stack, values.size(), std::move(returned));
     }
-    int next = 0, lists = 0;
-    for (int i = 0; i < schema_->return_count; i++)
-      lists += schema_->returns[i] == TPT_ARG_TENSORS;
+    int next = 0, lists = list_count(schema_);
     std::vector<c10::IValue> returned;
     returned.reserve(static_cast<size_t>(schema_->return_count));
     for (int i = 0; i < schema_->return_count; i++) {
@@ -496,10 +502,7 @@ bool derives(const c10::FunctionSchema& base, const c10::FunctionSchema& other, 
 
 // The lengths of several result lists cannot be told apart; such rows serve their in-place form only.
 bool has_functional_form(const tpt_schema_t* schema) {
-  int lists = 0;
-  for (int i = 0; i < schema->return_count; i++)
-    lists += schema->returns[i] == TPT_ARG_TENSORS;
-  return lists <= 1;
+  return list_count(schema) <= 1;
 }
 
 // "normal_functional" -> "normal_": core names the functional form of some in-place ops so.
