@@ -99,6 +99,45 @@ typedef struct tpt_result {
 TPT_MUST_USE tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results,
                                        int* out_count);
 
+// --- programs ----------------------------------------------------------------------------------------
+// Many calls recorded once and run as one program. Between begin and end (or cancel) the calling
+// thread's calls on the device are recorded instead of run: the tensors they return have types and no
+// values, and whatever needs a value (a download, .item()) is FAILED_PRECONDITION. The recorded calls may
+// use only the placeholders of tpt_capture_input and what was made from them (or other tensors of the
+// device: those are taken as inputs too, by the storage they are in now, and kept alive by the program).
+typedef struct tpt_program tpt_program_t;
+TPT_MUST_USE tpt_status_t tpt_capture_begin(int device);
+// A tensor that stands for the next input: sizes, strides, dtype of `like`, offset 0, a storage of its
+// own. like->storage is not read. Result as of tpt_call_run.
+TPT_MUST_USE tpt_status_t tpt_capture_input(int device, const tpt_tensor_t* like,
+                                            tpt_result_t* out_result);
+// Ends the recording. outputs: windows on anything the recorded calls made or were given (flag
+// TPT_TENSOR_NONE: an undefined output). A placeholder that was written is an input that the program
+// writes back to. Nothing is compiled yet. The recording ends on failure, too.
+TPT_MUST_USE tpt_status_t tpt_capture_end(int device, const tpt_tensor_t* outputs, int output_count,
+                                          tpt_program_t** out_program);
+void tpt_capture_cancel(int device);
+bool tpt_capture_is_active(void);  // on this thread
+void tpt_program_release(tpt_program_t* take_program);  // NULL is legal
+// Runs on inputs with the sizes, strides and dtypes of the placeholders, in their order
+// (INVALID_ARGUMENT otherwise); where they lie in their storages is free and never part of the program.
+// Compiles once per device and memory order of the inputs' storages. Results as of tpt_call_run, dense,
+// in the outputs' strides (an output that is an untouched whole input shares its value). Random numbers
+// continue the generator's stream (NULL: the device's default) as the same calls would one by one.
+TPT_MUST_USE tpt_status_t tpt_program_run(tpt_program_t* program, const tpt_tensor_t* inputs,
+                                          int input_count, tpt_generator_t* generator,
+                                          tpt_result_t** out_results, int* out_count);
+
+// --- eager mode --------------------------------------------------------------------------------------
+typedef enum tpt_eager_mode {
+  TPT_EAGER_STRICT,  // a call is a launch
+  TPT_EAGER_DEBUG,   // and is awaited
+  TPT_EAGER_FUSED,   // calls gather in a window that becomes one program when a value is needed
+} tpt_eager_mode_t;
+// Process-wide. Leaving TPT_EAGER_FUSED runs what is pending first; its failure, if any.
+TPT_MUST_USE tpt_status_t tpt_eager_mode_set(tpt_eager_mode_t mode);
+tpt_eager_mode_t tpt_eager_mode_get(void);
+
 // --- precision ---------------------------------------------------------------------------------------
 // 0 default (one bf16 pass), 1 high (three), 2 highest (f32). Process-wide.
 void tpt_precision_set(int precision);
