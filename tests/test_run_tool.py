@@ -1,5 +1,7 @@
 """tputorch-run: StableHLO files on vtpu and on a foreign plugin, from the command line."""
 
+import json
+import re
 import subprocess
 
 import built
@@ -96,7 +98,15 @@ def test_plan_is_explained(tmp_path):
         pytest.skip("libvtpu.so is not built")
     result = run(program(tmp_path), "--plugin", built.vtpu(), "--explain")
     assert result.returncode == 0, result.stderr
-    assert len(result.stdout.splitlines()) > 5
+    assert "20 runs:" in result.stdout
+    assert re.search(r"loop \S+: add \(", result.stdout)
+    result = run(program(tmp_path), "--plugin", built.vtpu(), "--json", "--repeat", 3)
+    assert result.returncode == 0, result.stderr
+    plan = json.loads(result.stdout)
+    assert plan["parameters"] == 2
+    assert plan["results"] == 2
+    assert all(step["runs"] == 3 and step["best_ns"] > 0 for step in plan["steps"])
+    assert sum(step["bytes"] for step in plan["steps"]) >= 4 * 6 * 4
 
 
 @pytest.mark.parametrize(

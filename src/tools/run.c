@@ -26,14 +26,16 @@ static const char usage[] =
     "  --save PREFIX              writes result i to PREFIX<i>.npy (bf16 as f32) instead of "
     "printing it\n"
     "  --repeat N                 runs N times and prints the times\n"
-    "  --explain                  prints the plan of the compiled program (vtpu only)\n"
+    "  --explain                  shows the plan and the time of each step, instead of the results "
+    "(vtpu only)\n"
+    "  --json                     the same as JSON, and nothing else\n"
     "  --plugin PATH              a PJRT plugin (default: libvtpu.so near this program)\n"
     "  --option NAME=VALUE        an option of the plugin's client, such as chip=v5p; may be "
     "repeated\n"
     "  --device N                 device to run on (default 0)\n"
     "  --help                     this text\n";
 
-enum { SHOWN_ELEMENTS = 8, OPTIONS_MAX = 16 };
+enum { SHOWN_ELEMENTS = 8, OPTIONS_MAX = 16, EXPLAIN_RUNS = 20 };
 
 typedef struct arguments {
   const char* file;
@@ -46,7 +48,7 @@ typedef struct arguments {
   int64_t seed;
   int64_t repeat;
   int64_t device;
-  bool explain;
+  bool explain, json;
   bool help;
 } arguments_t;
 
@@ -135,6 +137,8 @@ static tpt_status_t parse_arguments(int argc, char** argv, arguments_t* args) {
     }
     if (strcmp(name, "--explain") == 0) {
       args->explain = true;
+    } else if (strcmp(name, "--json") == 0) {
+      args->explain = args->json = true;
     } else if (strcmp(name, "--input") == 0) {
       TPT_TRY(parse_inputs(argc, argv, &at, args));
     } else if (strncmp(name, "--", 2) == 0) {
@@ -148,6 +152,7 @@ static tpt_status_t parse_arguments(int argc, char** argv, arguments_t* args) {
   }
   if (!args->file) TPT_FAIL(TPT_INVALID_ARGUMENT, "no program; --help tells how to name one");
   if (args->device > INT_MAX) TPT_FAIL(TPT_INVALID_ARGUMENT, "--device is too large");
+  if (args->repeat == 0) args->repeat = args->explain ? EXPLAIN_RUNS : 1;
   return NULL;
 }
 
@@ -312,7 +317,11 @@ static tpt_status_t open_client(run_t* run, const arguments_t* args) {
   if (!status) status = tpt_plugin_load(path.data, &plugin);
   tpt_str_deinit(&path);
   TPT_TRY(status);
-  return tpt_client_create(plugin, args->options, args->option_count, &run->client);
+  tpt_named_value_t options[OPTIONS_MAX + 1];
+  memcpy(options, args->options, sizeof(args->options));
+  int count = args->option_count;
+  if (args->explain) options[count++] = (tpt_named_value_t){.name = "profile", .integer = 1};
+  return tpt_client_create(plugin, options, count, &run->client);
 }
 
 static void release_results(run_t* run) {
@@ -348,7 +357,7 @@ static tpt_status_t execute(run_t* run, const arguments_t* args) {
     if (seconds < best) best = seconds;
     sum += seconds;
   }
-  if (args->repeat > 1) {
+  if (args->repeat > 1 && !args->json) {
     printf("%" PRId64 " runs: first %.1f us, best %.1f us, mean %.1f us\n", args->repeat,
            first * 1e6, best * 1e6, sum / (double)args->repeat * 1e6);
   }
@@ -458,7 +467,7 @@ static tpt_status_t compile(run_t* run, const arguments_t* args) {
         tpt_status_note(tpt_client_compile(run->client, text.data, text.size, &run->executable),
                         "compiling %s", args->file);
   }
-  if (!status) {
+  if (!status && !args->json) {
     printf("%s on %s (%s), compiled in %.2f ms\n", args->file,
            tpt_client_device_kind(run->client, (int)args->device),
            tpt_client_platform_name(run->client), (now() - start) * 1e3);
@@ -467,21 +476,86 @@ static tpt_status_t compile(run_t* run, const arguments_t* args) {
   return status;
 }
 
-static tpt_status_t explain(run_t* run) {
+// --- plans ---------------------------------------------------------------------------------------
+enum { PLAN_COLUMNS = 9 };
+typedef struct plan_row {
+  const char* text[PLAN_COLUMNS];  // depth, kernel, details, then numbers
+  double number[PLAN_COLUMNS];
+} plan_row_t;
+enum { DEPTH, KERNEL, DETAILS, BYTES, FLOPS, ESTIMATE, RUNS, BEST, TOTAL };
+
+// Cuts the next line of a plan into its columns, in place; false at the end.
+static bool next_row(char** inout_text, plan_row_t* row) {
+  char* line = *inout_text;
+  if (!line || !*line) return false;
+  char* end = strchr(line, '\n');
+  *inout_text = end ? end + 1 : line + strlen(line);
+  if (end) *end = 0;
+  for (int i = 0; i < PLAN_COLUMNS; i++) {
+    row->text[i] = line;
+    char* tab = strchr(line, '\t');
+    if (tab) *tab = 0;
+    row->number[i] = strtod(line, NULL);
+    line = tab ? tab + 1 : line + strlen(line);
+  }
+  return true;
+}
+
+static void print_json_rows(char* text, const plan_row_t* head) {
+  plan_row_t row;
+  printf("{\"parameters\": %.0f, \"results\": %.0f, \"temporary_bytes\": %.0f, \"steps\": [",
+         head->number[1], head->number[2], head->number[3]);
+  for (const char* comma = ""; next_row(&text, &row); comma = ",")
+    printf("%s\n  {\"depth\": %.0f, \"kernel\": \"%s\", \"details\": \"%s\", \"bytes\": %.0f, "
+           "\"flops\": %.0f, \"estimated_ns\": %.0f, \"runs\": %.0f, \"best_ns\": %.0f, "
+           "\"total_ns\": %.0f}",
+           comma, row.number[DEPTH], row.text[KERNEL], row.text[DETAILS], row.number[BYTES],
+           row.number[FLOPS], row.number[ESTIMATE], row.number[RUNS], row.number[BEST],
+           row.number[TOTAL]);
+  printf("\n]}\n");
+}
+
+// Steps of nested blocks are part of the time of the step that owns them.
+static void print_table_rows(char* text, const plan_row_t* head) {
+  plan_row_t row;
+  double sum = 0, bytes = 0, flops = 0;
+  int64_t steps = 0;
+  printf("%.0f parameters, %.0f results, %.0f bytes of temporaries\n", head->number[1],
+         head->number[2], head->number[3]);
+  printf("%10s %10s %8s %8s  %12s %12s  %s\n", "best us", "estimate", "GB/s", "GFLOP/s", "bytes",
+         "flops", "step");
+  for (; next_row(&text, &row); steps++) {
+    double best = row.number[BEST] > 0 ? row.number[BEST] : NAN;
+    printf("%10.2f %10.2f %8.2f %8.2f  %12.0f %12.0f  %*s%s %s\n", best * 1e-3,
+           row.number[ESTIMATE] * 1e-3, row.number[BYTES] / best, row.number[FLOPS] / best,
+           row.number[BYTES], row.number[FLOPS], (int)row.number[DEPTH] * 2, "", row.text[KERNEL],
+           row.text[DETAILS]);
+    if (row.number[DEPTH] > 0) continue;
+    sum += row.number[BEST];
+    bytes += row.number[BYTES];
+    flops += row.number[FLOPS];
+  }
+  printf("%10.2f %10s %8s %8s  %12.0f %12.0f  %" PRId64 " steps\n", sum * 1e-3, "", "", "", bytes,
+         flops, steps);
+}
+
+static tpt_status_t explain(run_t* run, const arguments_t* args) {
   tpt_str_t text;
+  plan_row_t head;
   tpt_str_init(&text);
   tpt_status_t status = tpt_executable_plan(run->executable, &text);
-  if (!status && text.size > 0)
-    printf("%s%s", text.data, text.data[text.size - 1] == '\n' ? "" : "\n");
+  char* rest = text.data;
+  if (!status && next_row(&rest, &head))
+    (args->json ? print_json_rows : print_table_rows)(rest, &head);
   tpt_str_deinit(&text);
   return status;
 }
 
 static tpt_status_t run_program(run_t* run, const arguments_t* args) {
   TPT_TRY(compile(run, args));
-  if (args->explain) TPT_TRY(explain(run));
   TPT_TRY(upload_parameters(run, args));
   TPT_TRY_NOTE(execute(run, args), "running %s", args->file);
+  if (args->explain) return explain(run, args);
   for (int i = 0; i < run->result_count; i++)
     TPT_TRY(show_result(run, args, i));
   return NULL;
@@ -509,7 +583,7 @@ static int report(tpt_status_t take_status, int exit_code) {
 }
 
 int main(int argc, char** argv) {
-  arguments_t args = {.repeat = 1};
+  arguments_t args = {0};
   run_t run = {0};
   int exit_code = report(parse_arguments(argc, argv, &args), 2);
   if (exit_code == 0 && args.help) {

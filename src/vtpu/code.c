@@ -1,5 +1,5 @@
 // Compiled programs as the plugin keeps them. Knows the reader, the printer and the planner, not
-// devices. Invariant: everything but the two lazy texts is set before the code is handed out.
+// devices. Invariant: everything but the lazy text is set before the code is handed out.
 #include "vtpu/code.h"
 
 #include <string.h>
@@ -60,7 +60,6 @@ tpt_status_t vtpu_code_create(const char* text, size_t text_size, vtpu_code_t** 
   atomic_init(&code->ref_count, 1);
   pthread_mutex_init(&code->mutex, NULL);
   tpt_str_init(&code->canonical);
-  tpt_str_init(&code->plan);
   tpt_status_t status = compile(code, text, text_size);
   if (status) {
     vtpu_code_release(code);
@@ -79,7 +78,6 @@ void vtpu_code_release(vtpu_code_t* code) {
   if (!code || atomic_fetch_sub_explicit(&code->ref_count, 1, memory_order_acq_rel) != 1) return;
   vtpu_program_release(code->program);
   tpt_str_deinit(&code->canonical);
-  tpt_str_deinit(&code->plan);
   pthread_mutex_destroy(&code->mutex);
   tpt_free(code->params);
   tpt_free(code->results);
@@ -97,31 +95,21 @@ static tpt_status_t print_canonical(vtpu_code_t* code) {
   return status ? status : tpt_str_status(&code->canonical);
 }
 
-static tpt_status_t print_plan(vtpu_code_t* code) {
-  tpt_status_t status = vtpu_program_explain(code->program, &code->plan);
-  return status ? status : tpt_str_status(&code->plan);
-}
-
-static tpt_status_t make_text(vtpu_code_t* code, tpt_str_t* text,
-                              tpt_status_t (*print)(vtpu_code_t*), const tpt_str_t** out_text) {
+tpt_status_t vtpu_code_canonical(vtpu_code_t* code, const tpt_str_t** out_text) {
   tpt_status_t status = NULL;
   pthread_mutex_lock(&code->mutex);
-  if (!text->data) {
-    status = print(code);
+  if (!code->canonical.data) {
+    status = print_canonical(code);
     if (status) {
-      tpt_str_deinit(text);
-      tpt_str_init(text);
+      tpt_str_deinit(&code->canonical);
+      tpt_str_init(&code->canonical);
     }
   }
   pthread_mutex_unlock(&code->mutex);
-  *out_text = text;
+  *out_text = &code->canonical;
   return status;
 }
 
-tpt_status_t vtpu_code_canonical(vtpu_code_t* code, const tpt_str_t** out_text) {
-  return make_text(code, &code->canonical, print_canonical, out_text);
-}
-
-tpt_status_t vtpu_code_plan(vtpu_code_t* code, const tpt_str_t** out_text) {
-  return make_text(code, &code->plan, print_plan, out_text);
+tpt_status_t vtpu_code_plan(const vtpu_code_t* code, tpt_str_t* out_text) {
+  return vtpu_program_explain(code->program, out_text);
 }

@@ -27,7 +27,6 @@ typedef struct vtpu_code {
   // --- made on first use, under `mutex`
   pthread_mutex_t mutex;
   tpt_str_t canonical;  // the program as the printer writes it
-  tpt_str_t plan;       // what vtpu_program_explain says
 } vtpu_code_t;
 
 // Compiles StableHLO text. Errors of reader and planner carry on.
@@ -38,7 +37,7 @@ void vtpu_code_release(vtpu_code_t* take_code);  // NULL is legal
 
 // Canonical text: equal programs print alike. Borrowed as long as the code.
 TPT_MUST_USE tpt_status_t vtpu_code_canonical(vtpu_code_t* code, const tpt_str_t** out_text);
-// One line per step of the plan. Borrowed as long as the code.
-TPT_MUST_USE tpt_status_t vtpu_code_plan(vtpu_code_t* code, const tpt_str_t** out_text);
+// The plan with what was measured up to now, appended.
+TPT_MUST_USE tpt_status_t vtpu_code_plan(const vtpu_code_t* code, tpt_str_t* out_text);
 
 #endif  // TPUTORCH_VTPU_CODE_H_

@@ -46,10 +46,12 @@ static void test_canonical_text_is_the_same_for_equal_programs(void) {
 
 static void test_plan_is_text(void) {
   vtpu_code_t* code = NULL;
-  const tpt_str_t* plan = NULL;
+  tpt_str_t plan;
+  tpt_str_init(&plan);
   CHECK_OK(vtpu_code_create(probe_add, strlen(probe_add), &code));
   CHECK_OK(vtpu_code_plan(code, &plan));
-  CHECK(plan->size > 0 && plan->data[plan->size] == 0);
+  CHECK(plan.size > 0 && plan.data[plan.size] == 0);
+  tpt_str_deinit(&plan);
   vtpu_code_release(vtpu_code_retain(code));
   vtpu_code_release(code);
 }

@@ -45,7 +45,8 @@ typedef struct vtpu_device_params {
   tpt_pool_t* serial;    // borrowed; a pool of one thread, for work that is too small to share
   int64_t inline_limit;  // nanoseconds of estimated work that may run on the submitting thread
   bool flush_subnormals;
-  void* owner;  // whatever the creator wants to find again
+  bool profile;  // programs measure their steps
+  void* owner;   // whatever the creator wants to find again
 } vtpu_device_params_t;
 
 typedef struct vtpu_device {

@@ -22,10 +22,10 @@ static void test_text_shows_steps_and_blocks(void) {
   tpt_str_init(&second);
   CHECK_OK(vtpu_program_explain(program, &first));
   CHECK_OK(vtpu_program_explain(program, &second));
-  CHECK(strncmp(first.data, "program: 1 parameters, 1 results", 32) == 0);
-  CHECK(strstr(first.data, "\nwhile tensor<i32> -> tensor<i32>;") != NULL);
-  CHECK(strstr(first.data, "\n block 0:\n  loop 1 elements") != NULL);
-  CHECK(strstr(first.data, "\n block 1:\n  loop 1 elements") != NULL);
+  CHECK(strncmp(first.data, "vtpu-plan\t1\t1\t", 14) == 0);
+  CHECK(strstr(first.data, "\n0\twhile\ttensor<i32> -> tensor<i32>\t") != NULL);
+  CHECK(strstr(first.data, "\n1\tloop\t1: compare") != NULL);
+  CHECK(strstr(first.data, "\n1\tloop\t1: add") != NULL);
   CHECK_STR(first.data, second.data);
   tpt_str_deinit(&first);
   tpt_str_deinit(&second);

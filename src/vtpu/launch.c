@@ -160,6 +160,7 @@ static tpt_status_t run_inline(const vtpu_launch_t* launch, const survey_t* surv
       .pool = code->cost < SHARED_COST ? device->params.serial : device->params.pool,
       .temp = temp,
       .flush_subnormals = device->params.flush_subnormals,
+      .profile = device->params.profile,
   };
   tpt_status_t status = vtpu_program_run(code->program, &exec, survey->in, survey->out);
   if (status) {
@@ -194,7 +195,8 @@ static tpt_status_t run_launch(vtpu_task_t* task) {
   launch_task_t* t = (launch_task_t*)task;
   vtpu_exec_t exec = {.pool = t->device->params.pool,
                       .temp = t->temp,
-                      .flush_subnormals = t->device->params.flush_subnormals};
+                      .flush_subnormals = t->device->params.flush_subnormals,
+                      .profile = t->device->params.profile};
   return vtpu_program_run(t->code->program, &exec, t->in, t->out);
 }
 

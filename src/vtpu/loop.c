@@ -70,6 +70,22 @@ static void cost_set(vtpu_build_t* b) {
   loop->cost = (int64_t)(20 + overhead + count * (double)b->cost / 1000 + memory);
 }
 
+// What the loop is about, for people.
+static void labels_set(vtpu_build_t* b) {
+  vtpu_loop_t* loop = b->loop;
+  uint8_t* ops = tpt_arena_alloc(b->arena, (size_t)b->spec->member_count + 1);
+  bool seen[TPT_HLO_COUNT] = {false};
+  for (int m = b->spec->member_count - 1; ops && m >= 0; m--) {
+    tpt_hlo_t op = b->spec->members[m].op;
+    if (b->spec->members[m].kind != VTPU_MEMBER_OP || seen[op]) continue;
+    seen[op] = true;
+    ops[loop->op_count++] = (uint8_t)op;
+  }
+  loop->ops = ops;
+  loop->rank = b->spec->rank;
+  loop->dims = tpt_arena_copy(b->arena, b->spec->dims, sizeof(int64_t) * (size_t)(loop->rank + 1));
+}
+
 static int64_t lanes_start(const vtpu_loop_spec_t* spec) {
   return spec->member_count <= 8 ? 2048 : (spec->member_count <= 24 ? 1024 : 512);
 }
@@ -101,6 +117,7 @@ tpt_status_t vtpu_loop_compile(vtpu_loop_spec_t* spec, tpt_arena_t* arena, vtpu_
     else
       loop->chunks = 1;
     cost_set(&b);
+    labels_set(&b);
     *out_loop = loop;
     return NULL;
   }

@@ -161,6 +161,10 @@ typedef struct vtpu_loop {
   size_t scratch_size;    // for chunks > 1
   int64_t element_count;  // of the iteration space
   int64_t cost;           // nanoseconds on one thread
+  int rank;               // of the iteration space, merged
+  const int64_t* dims;
+  int op_count;  // distinct ops, in the order of evaluation
+  const uint8_t* ops;
   double flops, bytes;
   // per output and per load member: places in instrs, for in-place decisions
   const int32_t* store_at;   // [output_count]

@@ -4,6 +4,8 @@
 #ifndef TPUTORCH_VTPU_PLAN_H_
 #define TPUTORCH_VTPU_PLAN_H_
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "hlo/graph.h"
 #include "vtpu/kernel.h"
@@ -36,6 +38,11 @@ typedef struct vtpu_run {
   void** pointers;  // by buffer
 } vtpu_run_t;
 
+// What profiled runs of a step took.
+typedef struct vtpu_timing {
+  _Atomic int64_t runs, total, best;  // nanoseconds; best: 0 until there was a run
+} vtpu_timing_t;
+
 typedef struct vtpu_step vtpu_step_t;
 typedef struct vtpu_block_plan vtpu_block_plan_t;
 typedef tpt_status_t (*vtpu_step_fn_t)(const vtpu_step_t* step, const vtpu_run_t* run);
@@ -61,6 +68,7 @@ struct vtpu_step {
   uint32_t position;
   int64_t cost;
   double flops, bytes;
+  vtpu_timing_t* timing;  // of runs with `profile`
 };
 
 struct vtpu_block_plan {

@@ -106,6 +106,7 @@ static tpt_status_t create_device(vtpu_client_t* client, int id,
                                  .serial = client->serial,
                                  .inline_limit = options->inline_limit,
                                  .flush_subnormals = options->flush_subnormals,
+                                 .profile = options->profile,
                                  .owner = device};
   return vtpu_device_create(&params, &device->device);
 }

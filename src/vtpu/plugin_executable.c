@@ -115,21 +115,26 @@ tpt_status_t vtpu_slot_Executable_OutputDimensions(PJRT_Executable_OutputDimensi
 // Called twice: first without a buffer for the size, then with one.
 tpt_status_t vtpu_slot_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
   static const char format[] = "vtpu-plan";
-  const tpt_str_t* plan = NULL;
   TPT_TRY(check(args->executable));
   TPT_TRY(vtpu_need(args->program, "program"));
   if (args->program->struct_size < PJRT_ABI_END(PJRT_Program, format_size))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "Unexpected PJRT_Program size: expected %d, got %zu",
              PJRT_Program_STRUCT_SIZE, args->program->struct_size);
-  TPT_TRY(vtpu_code_plan(args->executable->image->code, &plan));
+  tpt_str_t plan;
+  tpt_str_init(&plan);
+  tpt_status_t status = vtpu_code_plan(args->executable->image->code, &plan);
   args->program->format = format;
   args->program->format_size = strlen(format);
-  if (args->program->code && args->program->code_size < plan->size)
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "program.code has room for %zu bytes, the plan has %zu",
-             args->program->code_size, plan->size);
-  if (args->program->code && plan->size > 0) memcpy(args->program->code, plan->data, plan->size);
-  args->program->code_size = plan->size;
-  return NULL;
+  if (!status && args->program->code && args->program->code_size < plan.size)
+    status = tpt_status_make(TPT_INVALID_ARGUMENT, __FILE__, __LINE__,
+                             "program.code has room for %zu bytes, the plan has %zu",
+                             args->program->code_size, plan.size);
+  if (!status) {
+    if (args->program->code && plan.size > 0) memcpy(args->program->code, plan.data, plan.size);
+    args->program->code_size = plan.size;
+  }
+  tpt_str_deinit(&plan);
+  return status;
 }
 
 static void delete_executable(PJRT_SerializedExecutable* holder) {

@@ -35,11 +35,12 @@ static const option_t* find_option(const PJRT_NamedValue* value) {
 }
 
 static tpt_status_t unknown_option(const PJRT_NamedValue* value) {
-  TPT_FAIL(TPT_INVALID_ARGUMENT,
-           "unknown client option '%.*s'; vtpu knows chip, devices (or cpu_device_count), hbm, "
-           "threads, flush_subnormals, inline_limit, memory_fraction, and ignores those of TPU "
-           "runtimes such as premapped_buffer_size",
-           value->name_size < 60 ? (int)value->name_size : 60, value->name);
+  TPT_FAIL(
+      TPT_INVALID_ARGUMENT,
+      "unknown client option '%.*s'; vtpu knows chip, devices (or cpu_device_count), hbm, "
+      "threads, flush_subnormals, profile, inline_limit, memory_fraction, and ignores those of TPU "
+      "runtimes such as premapped_buffer_size",
+      value->name_size < 60 ? (int)value->name_size : 60, value->name);
 }
 
 static tpt_status_t bad_value(const option_t* option) {
@@ -79,6 +80,9 @@ static bool store_int(option_id_t id, int64_t number, vtpu_client_options_t* out
     return number >= 0 && number <= 1024;
   case OPTION_flush_subnormals:
     out->flush_subnormals = number != 0;
+    return number == 0 || number == 1;
+  case OPTION_profile:
+    out->profile = number != 0;
     return number == 0 || number == 1;
   case OPTION_inline_limit:
     out->inline_limit = number;

@@ -14,7 +14,7 @@ static void test_defaults(void) {
   CHECK_EQ(o.hbm, o.chip->hbm_size);
   CHECK_EQ(o.threads, tpt_thread_cores());
   CHECK_EQ(o.inline_limit, 20000);
-  CHECK(!o.flush_subnormals);
+  CHECK(!o.flush_subnormals && !o.profile);
 }
 
 static void test_every_option_is_heard(void) {
@@ -33,16 +33,17 @@ static void test_every_option_is_heard(void) {
       flush,
       probe_int("inline_limit", -1),
       fraction,
+      probe_int("profile", 1),
       probe_int("premapped_buffer_size", 7),
       probe_text("ml_framework_name", "x"),
   };
-  CHECK_OK(parse(values, 9, &o));
+  CHECK_OK(parse(values, 10, &o));
   CHECK_STR(o.chip->name, "v6e");
   CHECK_EQ(o.devices, 3);
   CHECK_EQ(o.hbm, 1 << 29);
   CHECK_EQ(o.threads, 5);
   CHECK_EQ(o.inline_limit, -1);
-  CHECK(o.flush_subnormals);
+  CHECK(o.flush_subnormals && o.profile);
   const PJRT_NamedValue alias = probe_int("cpu_device_count", 2);
   CHECK_OK(parse(&alias, 1, &o));
   CHECK_EQ(o.devices, 2);

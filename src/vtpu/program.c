@@ -3,6 +3,7 @@
 #include "vtpu/program.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/allocator.h"
 #include "vtpu/plan.h"
@@ -45,7 +46,13 @@ static tpt_status_t steps_keep(plan_t* plan, vtpu_block_plan_t* block) {
   if (block->step_count) memcpy(steps, block->steps, sizeof(*steps) * block->step_count);
   block->steps = steps;
   block->captures = NULL;
+  vtpu_timing_t* timings =
+      tpt_arena_calloc(plan->arena, block->step_count + block->move_count + 1, sizeof(*timings));
+  if (!timings) return tpt_arena_status(plan->arena);
+  for (uint32_t i = 0; i < block->move_count; i++)
+    block->moves[i].timing = &timings[block->step_count + i];
   for (uint32_t i = 0; i < block->step_count; i++) {
+    steps[i].timing = &timings[i];
     steps[i].spec = NULL;
     for (uint32_t b = 0; b < steps[i].block_count; b++)
       TPT_TRY(steps_keep(plan, steps[i].blocks[b]));
@@ -177,7 +184,34 @@ tpt_status_t vtpu_step_copy(const vtpu_step_t* step, const vtpu_run_t* run) {
   return NULL;
 }
 
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static tpt_status_t step_run_timed(const vtpu_step_t* step, const vtpu_run_t* run) {
+  vtpu_timing_t* timing = step->timing;
+  int64_t start = now_ns();
+  TPT_TRY(step->run(step, run));
+  int64_t took = now_ns() - start, best = atomic_load(&timing->best);
+  atomic_fetch_add(&timing->runs, 1);
+  atomic_fetch_add(&timing->total, took);
+  while ((best == 0 || took < best) && !atomic_compare_exchange_weak(&timing->best, &best, took)) {
+  }
+  return NULL;
+}
+
+static tpt_status_t steps_run_timed(const vtpu_block_plan_t* plan, const vtpu_run_t* run) {
+  for (uint32_t i = 0; i < plan->step_count; i++)
+    TPT_TRY(step_run_timed(&plan->steps[i], run));
+  for (uint32_t i = 0; i < plan->move_count; i++)
+    TPT_TRY(step_run_timed(&plan->moves[i], run));
+  return NULL;
+}
+
 tpt_status_t vtpu_steps_run(const vtpu_block_plan_t* plan, const vtpu_run_t* run) {
+  if (run->exec->profile) return steps_run_timed(plan, run);
   for (uint32_t i = 0; i < plan->step_count; i++)
     TPT_TRY(plan->steps[i].run(&plan->steps[i], run));
   for (uint32_t i = 0; i < plan->move_count; i++)

@@ -14,6 +14,7 @@ typedef struct vtpu_exec {
   tpt_pool_t* pool;
   void* temp;  // at least vtpu_program_temp_size bytes, 64-aligned; contents meaningless
   bool flush_subnormals;
+  bool profile;  // measures each step
 } vtpu_exec_t;
 
 // Plans `graph` (consumed, also on failure). UNIMPLEMENTED names a StableHLO op that vtpu lacks.
@@ -34,7 +35,10 @@ size_t vtpu_program_temp_size(const vtpu_program_t* program);
 int64_t vtpu_program_cost(const vtpu_program_t* program);
 double vtpu_program_flops(const vtpu_program_t* program);
 double vtpu_program_bytes(const vtpu_program_t* program);
-// One line per step: kernel, shapes, bytes, flops, cost.
+// The plan, tab-separated. A head line: "vtpu-plan", parameters, results, bytes of temporaries,
+// estimated ns. Then a line per step: depth, kernel, details, bytes, flops, estimated ns, and what runs
+// with `profile` measured: runs, best ns, total ns. The measured columns have a fixed width, so that
+// two texts of one program have the same size.
 TPT_MUST_USE tpt_status_t vtpu_program_explain(const vtpu_program_t* program, tpt_str_t* out);
 
 // args and results: dense row-major, 64-aligned (16 suffices for arrays under 64 bytes).
