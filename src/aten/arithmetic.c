@@ -235,39 +235,40 @@ static tpt_v natural_power(tpt_graph_t* g, tpt_v x, uint64_t n) {
   return tpt_value_is_none(result) ? tpt_like(g, x, 1.0) : result;
 }
 
-// The exponents that have a closed form; NONE for all others.
+// Exponents with a closed form: as a product x^2 is exact and cheap everywhere, as a power neither.
+static const double kEasy[] = {0.0, 1.0, 2.0, 3.0, 0.5, -0.5, -1.0, -2.0};
+enum { EASY_COUNT = sizeof(kEasy) / sizeof(*kEasy) };
+
+// Number of the exponent among the easy ones, EASY_COUNT for all others.
+int64_t kind_pow_scalar(const tpt_lower_t* l) {
+  int64_t kind = 0;
+  if (tpt_dtype_is_complex(l->args[1].number.dtype)) return EASY_COUNT;
+  while (kind < EASY_COUNT && kEasy[kind] != tpt_lower_double(l, 1))
+    kind++;
+  return kind;
+}
+
 static tpt_v easy_power(tpt_graph_t* g, tpt_v x, double exponent) {
-  if (exponent == 0.0) return tpt_like(g, x, 1.0);
-  if (exponent == 1.0) return x;
-  if (exponent == 2.0 || exponent == 3.0) return natural_power(g, x, (uint64_t)exponent);
+  if (exponent >= 0 && exponent != 0.5) return natural_power(g, x, (uint64_t)exponent);
   tpt_v one = tpt_like(g, x, 1.0);
   if (exponent == 0.5) return tpt_sqrt(g, x);
   if (exponent == -0.5) return tpt_div(g, one, tpt_sqrt(g, x));
   if (exponent == -1.0) return tpt_div(g, one, x);
-  if (exponent == -2.0) return tpt_div(g, one, tpt_mul(g, x, x));
-  return TPT_VALUE_NONE;
+  return tpt_div(g, one, tpt_mul(g, x, x));
 }
 
-// The exponent's value is read: x^2 as a product is exact and cheap everywhere, as a power it is
-// neither.
 tpt_status_t lower_pow_scalar(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_dtype_t dtype = tpt_lower_promote(l, (int[]){0, 1}, 2, TPT_PROMOTE_KEEP);
   TPT_TRY(tpt_graph_status(g));
   if (dtype == TPT_PRED) return tpt_refuse_dtype(l, dtype);
-  tpt_number_t exponent = tpt_lower_number(l, 1);
-  tpt_v x = tpt_operand(l, 0, dtype);
-  if (tpt_dtype_is_int(dtype)) {
-    if (exponent.i < 0) return tpt_refuse_dtype(l, dtype);
-    return tpt_lower_result(l, natural_power(g, x, (uint64_t)exponent.i));
-  }
-  bool is_exact = exponent.dtype == TPT_PRED || tpt_dtype_is_int(exponent.dtype);
-  double value = is_exact ? (double)exponent.i : exponent.f;
-  bool is_real = !tpt_dtype_is_complex(exponent.dtype);
-  tpt_v y = is_real ? easy_power(g, x, value) : TPT_VALUE_NONE;
-  if (tpt_value_is_none(y)) {
-    tpt_type_t type = *tpt_graph_type(g, x);
-    y = tpt_pow(g, x, tpt_hlo_splat(g, &type, exponent));
+  int64_t kind = tpt_lower_kind(l);
+  tpt_v x = tpt_operand(l, 0, dtype), y;
+  if (kind < EASY_COUNT) {
+    y = easy_power(g, x, kEasy[kind]);
+  } else {
+    tpt_v pair[2] = {x, tpt_lower_scalar(l, 1, tpt_dtype_of(g, x))};
+    y = formula_pow(g, pair);
   }
   return tpt_lower_result(l, tpt_hlo_convert(g, y, dtype));
 }

@@ -215,6 +215,14 @@ static tpt_status_t give_rest(tpt_lower_t* l, const attention_t* a, tpt_v seed, 
   return tpt_lower_result(l, tpt_fill(g, a->dtype, 1, &none, 0));  // debug_attn_mask
 }
 
+// Is anything dropped?
+int64_t kind_attention(const tpt_lower_t* l) {
+  return l->args[4].number.f > 0;
+}
+int64_t kind_attention_backward(const tpt_lower_t* l) {
+  return l->args[12].number.f > 0;
+}
+
 // query, key, value, attn_bias, dropout_p, is_causal, return_debug_mask, scale.
 tpt_status_t lower_attention(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
@@ -230,7 +238,7 @@ tpt_status_t lower_attention(tpt_lower_t* l) {
   tpt_v logsumexp = tpt_add(g, most, tpt_log(g, sum));
   tpt_v weights = tpt_div(g, e, tpt_select(g, is_void, tpt_like(g, sum, 1), sum));
   tpt_v seed = tpt_hlo_scalar_i64(g, TPT_S64, 0), offset = seed;
-  if (tpt_lower_number(l, 4).f > 0) {
+  if (tpt_lower_kind(l)) {
     seed = signed_number(g, tpt_lower_request(l, TPT_REQUEST_SEED));
     offset = signed_number(g, tpt_lower_request(l, TPT_REQUEST_OFFSET));
     int64_t dims[TPT_RANK_MAX];
@@ -268,7 +276,7 @@ tpt_status_t lower_attention_backward(tpt_lower_t* l) {
   tpt_v weights = tpt_exp(g, tpt_sub(g, scores, logsumexp));
   tpt_v grad = tpt_lower_value(l, 0), dropped = weights;
   tpt_v grad_weights = product(l, &a, grad, 1, a.v, 1);
-  if (tpt_lower_number(l, 12).f > 0) {
+  if (tpt_lower_kind(l)) {
     int64_t dims[TPT_RANK_MAX];
     full_dims(&a, a.rows, a.columns, dims);
     tpt_v bits =

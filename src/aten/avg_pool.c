@@ -48,13 +48,22 @@ static bool count_windows(tpt_graph_t* g, const tpt_pool_t* p, bool include_pad,
   return true;
 }
 
+static tpt_status_t check_divisor(const tpt_lower_t* l, int arg) {
+  if (!tpt_lower_has(l, arg) || l->args[arg].number.i != 0) return NULL;
+  TPT_FAIL(TPT_INVALID_ARGUMENT, "divisor must be not zero");
+}
+tpt_status_t check_avg_pool(tpt_lower_t* l) {
+  return check_divisor(l, 6);
+}
+tpt_status_t check_avg_pool_backward(tpt_lower_t* l) {
+  return check_divisor(l, 7);
+}
+
 // Divides by what the row's count_include_pad and divisor_override (arguments `arg` and arg + 1) say.
 static tpt_status_t divide(tpt_lower_t* l, const tpt_pool_t* p, int arg, tpt_v* inout_x) {
   tpt_graph_t* g = l->graph;
   if (tpt_lower_has(l, arg + 1)) {
-    int64_t divisor = tpt_lower_int(l, arg + 1);
-    if (divisor == 0) TPT_FAIL(TPT_INVALID_ARGUMENT, "divisor must be not zero");
-    *inout_x = tpt_div(g, *inout_x, tpt_like(g, *inout_x, (double)divisor));
+    *inout_x = tpt_div(g, *inout_x, tpt_lower_scalar(l, arg + 1, tpt_dtype_of(g, *inout_x)));
     return NULL;
   }
   int64_t* counts[TPT_POOL_MAX];

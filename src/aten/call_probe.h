@@ -253,6 +253,8 @@ static inline void call_feed(call_t* c, const void** in, uint64_t seed, uint64_t
     number.i = (int64_t)(q->kind == TPT_REQUEST_SEED ? seed : offset);
     if (q->kind == TPT_REQUEST_SCALAR)
       number = q->is_tensor ? c->args[q->arg].tensors[q->item].number : c->args[q->arg].number;
+    if (q->kind == TPT_REQUEST_SCALAR && c->args[q->arg].kind == TPT_ARG_INTS)
+      number = (tpt_number_t){.dtype = TPT_S64, .i = c->args[q->arg].ints[q->item]};
     tpt_number_store(&number, q->dtype, element);
     in[k++] = element;
   }

@@ -169,19 +169,26 @@ tpt_v formula_frac(tpt_graph_t* g, const tpt_v* x) {
   return tpt_sub(g, x[0], formula_trunc(g, x));
 }
 
+// The sign of the number of decimals.
+int64_t kind_round_decimals(const tpt_lower_t* l) {
+  int64_t decimals = l->args[1].number.i;
+  return (decimals > 0) - (decimals < 0);
+}
+
 tpt_status_t lower_round_decimals(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_dtype_t dtype = tpt_lower_tensor(l, 0)->dtype;
   if (!tpt_dtype_is_float(dtype)) return tpt_refuse_dtype(l, dtype);
-  int64_t decimals = tpt_lower_int(l, 1);
-  tpt_v x = tpt_operand(l, 0, dtype);
-  tpt_v scale = tpt_like(g, x, pow(10.0, (double)llabs(decimals)));
-  tpt_v y = x;
-  if (decimals > 0) y = tpt_mul(g, x, scale);
-  if (decimals < 0) y = tpt_div(g, x, scale);
+  int64_t sign = tpt_lower_kind(l);
+  tpt_v x = tpt_operand(l, 0, dtype), y = x;
+  tpt_v decimals = tpt_lower_scalar(l, 1, TPT_F64);
+  tpt_v scale = tpt_pow(g, tpt_like(g, decimals, 10), tpt_abs(g, decimals));
+  scale = tpt_hlo_convert(g, scale, tpt_dtype_of(g, x));
+  if (sign > 0) y = tpt_mul(g, x, scale);
+  if (sign < 0) y = tpt_div(g, x, scale);
   y = tpt_hlo_unary(g, TPT_HLO_ROUND_EVEN, y);
-  if (decimals > 0) y = tpt_div(g, y, scale);
-  if (decimals < 0) y = tpt_mul(g, y, scale);
+  if (sign > 0) y = tpt_div(g, y, scale);
+  if (sign < 0) y = tpt_mul(g, y, scale);
   return tpt_lower_result(l, tpt_hlo_convert(g, y, dtype));
 }
 

@@ -51,13 +51,19 @@ static tpt_v add_rows(tpt_graph_t* g, int64_t size, int64_t width, tpt_v indices
   return tpt_hlo_scatter(g, zero, indices, rows, &scatter, TPT_HLO_ADD);
 }
 
+// Is there a padding index that can occur?
+int64_t kind_embedding_dense_backward(const tpt_lower_t* l) {
+  int64_t padding = l->args[3].number.i;
+  return padding >= 0 && padding < l->args[2].number.i;
+}
+
 // grad_output, indices, num_weights, padding_idx, scale_grad_by_freq.
 tpt_status_t lower_embedding_dense_backward(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_v indices;
   TPT_TRY(read_indices(l, 1, &indices));
   tpt_type_t type = *tpt_graph_type(g, tpt_lower_value(l, 0));
-  int64_t size = tpt_lower_int(l, 2), padding = tpt_lower_int(l, 3);
+  int64_t size = tpt_lower_int(l, 2);
   indices = tpt_flatten(g, indices);
   int64_t dims[2] = {tpt_graph_type(g, indices)->dims[0], 1};
   if (type.rank > 0) dims[1] = type.dims[type.rank - 1];
@@ -68,8 +74,9 @@ tpt_status_t lower_embedding_dense_backward(tpt_lower_t* l) {
   int64_t shape[2] = {size, dims[1]};
   if (dims[0] == 0 || size == 0 || dims[1] == 0)
     return tpt_lower_result(l, tpt_fill(g, type.dtype, 2, shape, 0));
-  if (padding >= 0) {  // a place past the table is dropped
-    tpt_v is_padding = tpt_eq(g, indices, tpt_like_i64(g, indices, padding));
+  if (tpt_lower_kind(l)) {  // a place past the table is dropped
+    tpt_v padding = tpt_lower_scalar(l, 3, tpt_dtype_of(g, indices));
+    tpt_v is_padding = tpt_eq(g, indices, padding);
     indices = tpt_select(g, is_padding, tpt_like_i64(g, indices, size), indices);
   }
   tpt_v sum = add_rows(g, size, dims[1], indices, rows);

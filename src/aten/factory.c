@@ -1,5 +1,5 @@
-// Lowerings that make tensors from numbers: ranges, identity, fills, copies. A range's numbers are read,
-// for they decide its size; a fill's number stays a run-time parameter.
+// Lowerings that make tensors from numbers: ranges, identity, fills, copies. Numbers are run-time
+// inputs; of a range's the program knows the size only.
 #include <math.h>
 
 #include "aten/array.h"
@@ -40,69 +40,92 @@ static int64_t range_size(const range_t* r) {
   return size < 0x1p62 ? (int64_t)size : INT64_MAX;
 }
 
-static tpt_status_t check_range(const range_t* r) {
-  double start = number_value(&r->start), end = number_value(&r->end);
-  double step = number_value(&r->step);
+// True when f32 counts the range exactly: small whole numbers.
+static bool is_small(const range_t* r) {
+  double start = number_value(&r->start), step = number_value(&r->step);
+  double most = fmax(fabs(start), fabs(start + step * (double)r->size));
+  return start == floor(start) && step == floor(step) && most < 0x1p24;
+}
+
+// `numbers`: how many Scalars come first: end; start, end; start, end, step.
+static void read_range(const tpt_lower_t* l, int numbers, range_t* r) {
+  *r = (range_t){.start = {.dtype = TPT_S64}, .step = {.dtype = TPT_S64, .i = 1}};
+  r->end = l->args[numbers == 1 ? 0 : 1].number;
+  if (numbers > 1) r->start = l->args[0].number;
+  if (numbers > 2) r->step = l->args[2].number;
+  bool is_whole =
+      is_whole_number(&r->start) && is_whole_number(&r->end) && is_whole_number(&r->step);
+  r->dtype = tpt_lower_dtype_or(l, numbers, is_whole ? TPT_S64 : l->default_dtype);
+}
+
+static tpt_status_t check_range(const tpt_lower_t* l, int numbers) {
+  range_t r;
+  read_range(l, numbers, &r);
+  double start = number_value(&r.start), end = number_value(&r.end);
+  double step = number_value(&r.step);
   if (!(step > 0 || step < 0)) TPT_FAIL(TPT_INVALID_ARGUMENT, "step must be nonzero");
   if (!isfinite(start) || !isfinite(end))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "unsupported range: %g -> %g", start, end);
   if ((step > 0 && end < start) || (step < 0 && end > start))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "upper bound and lower bound inconsistent with step sign");
+  if (r.dtype != TPT_S64) return NULL;
+  make_whole(&r.step);
+  if (r.step.i == 0) TPT_FAIL(TPT_INVALID_ARGUMENT, "step must be nonzero");
   return NULL;
 }
 
-// start + i * step. Exact in f32 when all are small whole numbers; else worked out in f64 and rounded.
-static tpt_v range_values(tpt_graph_t* g, const range_t* r) {
-  double start = number_value(&r->start), step = number_value(&r->step);
-  tpt_dtype_t dtype = r->dtype;
-  if (tpt_dtype_is_float(dtype)) {
-    double most = fmax(fabs(start), fabs(start + step * (double)r->size));
-    bool is_small = start == floor(start) && step == floor(step) && most < 0x1p24;
-    dtype = is_small ? tpt_dtype_compute(dtype) : TPT_F64;
-  }
-  tpt_type_t type = tpt_type_make(dtype, 1, &r->size);
-  tpt_v x = tpt_hlo_iota(g, &type, 0);
-  x = tpt_mul(g, x, tpt_hlo_splat(g, &type, r->step));
-  return tpt_hlo_convert(g, tpt_add(g, x, tpt_hlo_splat(g, &type, r->start)), r->dtype);
-}
-
-// `numbers`: how many Scalars come first: end; start, end; start, end, step.
-static tpt_status_t lower_range(tpt_lower_t* l, int numbers) {
-  const tpt_number_t zero = {.dtype = TPT_S64}, one = {.dtype = TPT_S64, .i = 1};
-  range_t r = {zero, zero, one, TPT_S64, 0};
-  r.end = tpt_lower_number(l, numbers == 1 ? 0 : 1);
-  if (numbers > 1) r.start = tpt_lower_number(l, 0);
-  if (numbers > 2) r.step = tpt_lower_number(l, 2);
-  bool is_whole = is_whole_number(&r.start) && is_whole_number(&r.end) && is_whole_number(&r.step);
-  r.dtype = tpt_lower_dtype_or(l, numbers, is_whole ? TPT_S64 : l->default_dtype);
-  if (r.dtype == TPT_PRED || tpt_dtype_is_complex(r.dtype)) return tpt_refuse_dtype(l, r.dtype);
-  TPT_TRY(check_range(&r));
+// The size, doubled; odd when is_small.
+static int64_t range_kind(const tpt_lower_t* l, int numbers) {
+  range_t r;
+  read_range(l, numbers, &r);
   if (r.dtype == TPT_S64) {
     make_whole(&r.start);
     make_whole(&r.end);
     make_whole(&r.step);
-    if (r.step.i == 0) TPT_FAIL(TPT_INVALID_ARGUMENT, "step must be nonzero");
   }
   r.size = range_size(&r);
-  return tpt_lower_result(l, range_values(l->graph, &r));
+  if (r.size > INT64_MAX / 2) r.size = INT64_MAX / 2;
+  return 2 * r.size + is_small(&r);
 }
 
-tpt_status_t lower_arange(tpt_lower_t* l) {
-  return lower_range(l, 1);
-}
-tpt_status_t lower_arange_start(tpt_lower_t* l) {
-  return lower_range(l, 2);
-}
-tpt_status_t lower_arange_step(tpt_lower_t* l) {
-  return lower_range(l, 3);
+// start + i * step, in f32 where that is exact; other floats are worked out in f64 and rounded.
+static tpt_status_t lower_range(tpt_lower_t* l, int numbers) {
+  tpt_graph_t* g = l->graph;
+  range_t r;
+  read_range(l, numbers, &r);
+  if (r.dtype == TPT_PRED || tpt_dtype_is_complex(r.dtype)) return tpt_refuse_dtype(l, r.dtype);
+  int64_t kind = tpt_lower_kind(l), size = kind / 2;
+  tpt_dtype_t dtype = r.dtype;
+  if (tpt_dtype_is_float(dtype)) dtype = kind % 2 ? tpt_dtype_compute(dtype) : TPT_F64;
+  tpt_type_t type = tpt_type_make(dtype, 1, &size);
+  tpt_v x = tpt_hlo_iota(g, &type, 0);
+  if (numbers > 2) x = tpt_mul(g, x, tpt_lower_scalar(l, 2, dtype));
+  if (numbers > 1) x = tpt_add(g, x, tpt_lower_scalar(l, 0, dtype));
+  return tpt_lower_result(l, tpt_hlo_convert(g, x, r.dtype));
 }
 
-// Counts from both ends, so that the last element is `end` itself.
-tpt_status_t lower_linspace(tpt_lower_t* l) {
+#define RANGE_ROW(name, numbers)                                                                   \
+  tpt_status_t lower_##name(tpt_lower_t* l) {                                                      \
+    return lower_range(l, numbers);                                                                \
+  }                                                                                                \
+  tpt_status_t check_##name(tpt_lower_t* l) {                                                      \
+    return check_range(l, numbers);                                                                \
+  }                                                                                                \
+  int64_t kind_##name(const tpt_lower_t* l) {                                                      \
+    return range_kind(l, numbers);                                                                 \
+  }
+RANGE_ROW(arange, 1)
+RANGE_ROW(arange_start, 2)
+RANGE_ROW(arange_step, 3)
+#undef RANGE_ROW
+
+// Counts from both ends, so that the last element is `end` itself. logspace raises its
+// base to the numbers.
+static tpt_status_t lower_space(tpt_lower_t* l, int dtype_arg) {
   tpt_graph_t* g = l->graph;
   int64_t steps = tpt_lower_int(l, 2);
   if (steps < 0) TPT_FAIL(TPT_INVALID_ARGUMENT, "number of steps must be non-negative");
-  tpt_dtype_t dtype = tpt_lower_dtype_or(l, 3, l->default_dtype);
+  tpt_dtype_t dtype = tpt_lower_dtype_or(l, dtype_arg, l->default_dtype);
   bool is_complex = tpt_dtype_is_complex(l->args[0].number.dtype) ||
                     tpt_dtype_is_complex(l->args[1].number.dtype);
   if (is_complex || dtype == TPT_PRED || tpt_dtype_is_complex(dtype))
@@ -112,17 +135,26 @@ tpt_status_t lower_linspace(tpt_lower_t* l) {
   tpt_v start = tpt_hlo_convert(g, tpt_lower_scalar(l, 0, dtype), compute);
   tpt_v end = tpt_hlo_convert(g, tpt_lower_scalar(l, 1, dtype), compute);
   tpt_type_t type = tpt_type_make(compute, 1, &steps);
-  if (steps < 2)
-    return tpt_lower_result(l,
-                            tpt_hlo_convert(g, tpt_hlo_broadcast_to(g, start, 1, &steps), dtype));
-  tpt_v step = tpt_div(g, tpt_sub(g, end, start), tpt_like(g, end, (double)(steps - 1)));
-  tpt_v index = tpt_hlo_iota(g, &type, 0);
-  tpt_v rest = tpt_sub(g, tpt_like(g, index, (double)(steps - 1)), index);
-  tpt_v rising = tpt_add(g, start, tpt_mul(g, step, index));
-  tpt_v falling = tpt_sub(g, end, tpt_mul(g, step, rest));
-  tpt_v is_first_half = tpt_lt(g, index, tpt_like(g, index, (double)(steps / 2)));
-  tpt_v y = tpt_select(g, is_first_half, rising, falling);
+  tpt_v y = tpt_hlo_broadcast_to(g, start, 1, &steps);
+  if (steps >= 2) {
+    tpt_v step = tpt_div(g, tpt_sub(g, end, start), tpt_like(g, end, (double)(steps - 1)));
+    tpt_v index = tpt_hlo_iota(g, &type, 0);
+    tpt_v rest = tpt_sub(g, tpt_like(g, index, (double)(steps - 1)), index);
+    tpt_v rising = tpt_add(g, start, tpt_mul(g, step, index));
+    tpt_v falling = tpt_sub(g, end, tpt_mul(g, step, rest));
+    tpt_v is_first_half = tpt_lt(g, index, tpt_like(g, index, (double)(steps / 2)));
+    y = tpt_select(g, is_first_half, rising, falling);
+  }
+  if (dtype_arg > 3) y = tpt_pow(g, tpt_lower_scalar(l, 3, compute), y);
   return tpt_lower_result(l, tpt_hlo_convert(g, y, dtype));
+}
+
+tpt_status_t lower_linspace(tpt_lower_t* l) {
+  return lower_space(l, 3);
+}
+// start, end, steps, base.
+tpt_status_t lower_logspace(tpt_lower_t* l) {
+  return lower_space(l, 4);
 }
 
 static tpt_status_t lower_identity(tpt_lower_t* l, int64_t rows, int64_t columns, int dtype_arg) {

@@ -155,11 +155,17 @@ tpt_status_t lower_foreach_copy(tpt_lower_t* l) {
   return NULL;
 }
 
+// 1 and 2 for themselves, -1 for infinity, 0 for all other orders.
+int64_t kind_foreach_norm(const tpt_lower_t* l) {
+  double order = tpt_lower_double(l, 1);
+  if (order == 1 || order == 2) return (int64_t)order;
+  return isinf(order) && order > 0 ? -1 : 0;
+}
+
 // The 1-, 2- and infinity-norm of each item; other orders item by item.
 tpt_status_t lower_foreach_norm(tpt_lower_t* l) {
-  tpt_number_t number = tpt_lower_number(l, 1);
-  double order = tpt_dtype_is_float(number.dtype) ? number.f : (double)number.i;
-  bool is_max = isinf(order) && order > 0;
+  double order = (double)tpt_lower_kind(l);
+  bool is_max = order < 0;
   if (!(order == 1 || order == 2 || is_max))
     return refuse(l, "orders other than 1, 2 and infinity");
   if (tpt_lower_has(l, 2)) return refuse(l, "another result dtype");

@@ -98,6 +98,21 @@ tpt_status_t tpt_op_lower(tpt_lower_t* l) {
 
 // --- arguments ----------------------------------------------------------------------------------
 
+int64_t tpt_lower_int(const tpt_lower_t* l, int arg) {
+  if (l->graph && arg < 64 && l->op->params.operands >> arg & 1)
+    tpt_graph_fail(l->graph,
+                   tpt_status_make(TPT_INTERNAL, __FILE__, __LINE__,
+                                   "the lowering reads argument %d, a run-time input", arg));
+  return l->args[arg].number.i;
+}
+
+double tpt_lower_double(const tpt_lower_t* l, int arg) {
+  const tpt_arg_t* a = &l->args[arg];
+  bool is_host = a->kind == TPT_ARG_TENSOR && a->tensors->flags & TPT_TENSOR_HOST;
+  const tpt_number_t* n = is_host ? &a->tensors->number : &a->number;
+  return tpt_dtype_is_float(n->dtype) || tpt_dtype_is_complex(n->dtype) ? n->f : (double)n->i;
+}
+
 tpt_dtype_t tpt_lower_dtype_or(const tpt_lower_t* l, int arg, tpt_dtype_t otherwise) {
   const tpt_arg_t* a = &l->args[arg];
   return a->kind == TPT_ARG_NONE ? otherwise : (tpt_dtype_t)a->number.i;
@@ -105,7 +120,7 @@ tpt_dtype_t tpt_lower_dtype_or(const tpt_lower_t* l, int arg, tpt_dtype_t otherw
 
 int64_t tpt_lower_int_or(const tpt_lower_t* l, int arg, int64_t otherwise) {
   const tpt_arg_t* a = &l->args[arg];
-  return a->kind == TPT_ARG_NONE ? otherwise : a->number.i;
+  return a->kind == TPT_ARG_NONE ? otherwise : tpt_lower_int(l, arg);
 }
 
 static tpt_value_t request(tpt_lower_t* l, const tpt_request_t* wanted) {

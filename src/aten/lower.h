@@ -55,6 +55,8 @@ enum {
 
 typedef struct tpt_lower tpt_lower_t;
 typedef tpt_status_t (*tpt_lower_fn_t)(tpt_lower_t* l);
+// Reads arguments only (l->graph may be NULL); called after `check`, on every call.
+typedef int64_t (*tpt_kind_fn_t)(const tpt_lower_t* l);
 
 // x: the operands in argument order (tensors, Scalars, floats), of one dtype, numbers 0-d.
 typedef tpt_value_t (*tpt_formula_t)(tpt_graph_t* g, const tpt_value_t* x);
@@ -73,6 +75,10 @@ typedef struct tpt_op_params {
                             // a row)
   uint64_t written;         // bit i: the lowering may call tpt_lower_write for argument i
   uint64_t undefined;       // bit i: argument i may be undefined though the schema wants a Tensor
+  uint64_t operands;        // bit i: the numbers of the INT or INTS argument i are run-time inputs
+                            // (tpt_lower_scalar, tpt_lower_scalar_item) and stay out of the key
+  tpt_kind_fn_t kind;  // (optional) what the program depends on of numbers that stay out of the
+                       // key: a size, a special case; itself part of the key (tpt_lower_kind)
   bool uses_rng;
 } tpt_op_params_t;
 
@@ -142,9 +148,8 @@ static inline bool tpt_lower_has(const tpt_lower_t* l, int arg) {
   return a->kind != TPT_ARG_NONE &&
          !(a->kind == TPT_ARG_TENSOR && (a->tensors->flags & TPT_TENSOR_NONE));
 }
-static inline int64_t tpt_lower_int(const tpt_lower_t* l, int arg) {
-  return l->args[arg].number.i;
-}
+// Of an argument that the row declares an operand, only checks and kinds may read the value.
+int64_t tpt_lower_int(const tpt_lower_t* l, int arg);
 static inline bool tpt_lower_bool(const tpt_lower_t* l, int arg) {
   return l->args[arg].number.i != 0;
 }
@@ -162,13 +167,19 @@ tpt_value_t tpt_lower_value_as(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
 // The same for item i of a Tensor[].
 tpt_value_t tpt_lower_item(tpt_lower_t* l, int arg, int item);
 tpt_value_t tpt_lower_item_as(tpt_lower_t* l, int arg, int item, tpt_dtype_t dtype);
-// A Scalar or float argument as a 0-d run-time parameter of `dtype`; its value is not part of the
-// key.
+// A Scalar or float argument, or an int that the row declares an operand, as a 0-d run-time parameter
+// of `dtype`; its value is not part of the key.
 tpt_value_t tpt_lower_scalar(tpt_lower_t* l, int arg, tpt_dtype_t dtype);
 tpt_value_t tpt_lower_scalar_item(tpt_lower_t* l, int arg, int item,
-                                  tpt_dtype_t dtype);  // Scalar[]
+                                  tpt_dtype_t dtype);  // Scalar[], int[]
 // The generator's seed or offset, u64[].
 tpt_value_t tpt_lower_request(tpt_lower_t* l, tpt_request_kind_t kind);
+// What the row's `kind` makes of the arguments.
+static inline int64_t tpt_lower_kind(const tpt_lower_t* l) {
+  return l->op->params.kind(l);
+}
+// The value of a Scalar or float as a double (of the real part), for checks and kinds.
+double tpt_lower_double(const tpt_lower_t* l, int arg);
 // Reads the number: from now on its value is part of the row's key (a change recompiles).
 tpt_number_t tpt_lower_number(tpt_lower_t* l, int arg);
 // PyTorch's result type over arguments (tensors and scalars; lists count all items), with

@@ -36,12 +36,33 @@ static void test_numbers_never_enter_the_program(void) {
   call_end(&b);
 }
 
-static void test_a_number_that_was_read_is_static(void) {
+static bool makes_equal_programs(const char* name, const char* first, const char* second) {
+  call_t a, b;
+  CHECK(call_begin(&a, name, first));
+  CHECK(call_begin(&b, name, second));
+  CHECK_OK(call_lower(&a));
+  CHECK_OK(call_lower(&b));
+  bool is_equal = tpt_graph_equal(a.lower.graph, b.lower.graph);
+  bool is_same_kind =
+      !a.lower.op->params.kind || tpt_lower_kind(&a.lower) == tpt_lower_kind(&b.lower);
+  CHECK_EQ(is_equal, is_same_kind);
+  call_end(&a);
+  call_end(&b);
+  return is_equal;
+}
+
+static void test_programs_differ_only_by_kind(void) {
+  CHECK(makes_equal_programs("pow.Tensor_Scalar", "f32[2]: 1 2; s 2.5", "f32[2]: 1 2; s 7.5"));
+  CHECK(!makes_equal_programs("pow.Tensor_Scalar", "f32[2]: 1 2; s 2.0", "f32[2]: 1 2; s 7.5"));
+  CHECK(makes_equal_programs("tril", "f32[2,2]: 1 2 3 4; i 1", "f32[2,2]: 1 2 3 4; i -1"));
+  CHECK(makes_equal_programs("roll", "f32[3]: 1 2 3; is 1; is 0", "f32[3]: 1 2 3; is 2; is 0"));
+}
+
+static void test_a_run_time_input_cannot_be_read(void) {
   call_t c;
-  CHECK(call_begin(&c, "pow.Tensor_Scalar", "f32[2]: 1 2; s 2"));
-  CHECK_OK(call_lower(&c));
-  CHECK_EQ(c.lower.static_args, 2);
-  CHECK_EQ(c.lower.request_count, 0);
+  begin(&c, "tril", "f32[2,2]: 1 2 3 4; i 1");
+  CHECK_EQ(tpt_lower_int(&c.lower, 1), 1);
+  CHECK_FAILS(tpt_graph_status(c.lower.graph), TPT_INTERNAL, "run-time input");
   call_end(&c);
 }
 
@@ -117,7 +138,8 @@ static void test_lack_of_memory_is_a_status(void) {
 int main(void) {
   RUN(test_equal_requests_share_a_parameter);
   RUN(test_numbers_never_enter_the_program);
-  RUN(test_a_number_that_was_read_is_static);
+  RUN(test_programs_differ_only_by_kind);
+  RUN(test_a_run_time_input_cannot_be_read);
   RUN(test_dimensions_wrap);
   RUN(test_shapes_meet_or_say_why);
   RUN(test_the_first_error_is_the_one_told);

@@ -63,8 +63,8 @@ static tpt_status_t read_nll(tpt_lower_t* l, int self, nll_t* n) {
   n->places[0] = n->dims[0];
   n->places[1] = n->dims[2];
   target = tpt_hlo_reshape(g, tpt_hlo_convert(g, target, TPT_S64), 2, n->places);
-  int64_t ignore = tpt_lower_int(l, (int)l->op->params.mode + 1);
-  n->is_ignored = tpt_eq(g, target, tpt_like_i64(g, target, ignore));
+  tpt_v ignore = tpt_lower_scalar(l, (int)l->op->params.mode + 1, TPT_S64);
+  n->is_ignored = tpt_eq(g, target, ignore);
   n->target = tpt_select(g, n->is_ignored, tpt_like_i64(g, target, 0), target);
   tpt_v one = tpt_fill(g, n->dtype, 2, n->places, 1);
   bool has_classes = n->dims[1] > 0;

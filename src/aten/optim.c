@@ -226,7 +226,7 @@ tpt_status_t lower_amp_update_scale(tpt_lower_t* l) {
   tpt_dtype_t dtype = tpt_dtype_of(g, scale);
   tpt_v found = tpt_truth(g, tpt_hlo_reshape(g, tpt_lower_value(l, 2), 0, NULL));
   tpt_v next = tpt_add(g, tracker, tpt_like_i64(g, tracker, 1));
-  tpt_v due = tpt_eq(g, next, tpt_like_i64(g, next, tpt_lower_int(l, 5)));
+  tpt_v due = tpt_eq(g, next, tpt_lower_scalar(l, 5, tpt_dtype_of(g, next)));
   tpt_v grown = tpt_mul(g, scale, tpt_lower_scalar(l, 3, dtype));
   grown = tpt_select(g, tpt_hlo_unary(g, TPT_HLO_IS_FINITE, grown), grown, scale);
   tpt_v shrunk = tpt_mul(g, scale, tpt_lower_scalar(l, 4, dtype));

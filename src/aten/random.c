@@ -256,44 +256,102 @@ static uint64_t whole_range(tpt_dtype_t dtype) {
   return bits >= 64 ? 0 : (uint64_t)1 << bits;  // 0: all 2^64
 }
 
-// u64 numbers in [0, range); range 0 means 2^64. Below 2^32 the high half of draw * range.
-static tpt_v below(tpt_lower_t* l, const tpt_type_t* type, uint64_t range) {
-  tpt_graph_t* g = l->graph;
-  if (range == 0) return random_words(l, type->rank, type->dims);
-  if (range <= ((uint64_t)1 << 32)) {
-    tpt_v x = tpt_hlo_convert(g, tpt_lower_random_bits(l, type->rank, type->dims), TPT_U64);
-    x = tpt_mul(g, x, tpt_like_i64(g, x, (int64_t)range));
-    return tpt_hlo_binary(g, TPT_HLO_SHRL, x, tpt_like_i64(g, x, 32));
-  }
-  tpt_v x = random_words(l, type->rank, type->dims);
-  return tpt_hlo_binary(g, TPT_HLO_REMAINDER, x, tpt_like_i64(g, x, (int64_t)range));
-}
+// What random_ draws from: `range` numbers from `from` on; range 0 means 2^64.
+typedef struct draws {
+  int64_t from;
+  uint64_t range;
+} draws_t;
 
 // mode 0: the dtype's whole range; 1: [0, to); 2: [from, to), to may be None.
+static draws_t read_draws(const tpt_lower_t* l) {
+  int64_t mode = l->op->params.mode;
+  int to_arg = mode == 1 ? 1 : 2;
+  draws_t d = {mode == 2 ? l->args[1].number.i : 0, whole_range(tpt_lower_tensor(l, 0)->dtype)};
+  if (mode && tpt_lower_has(l, to_arg)) {
+    d.range = (uint64_t)l->args[to_arg].number.i - (uint64_t)d.from;
+  } else if (mode == 2) {
+    d.range = d.range ? d.range - (uint64_t)d.from : 0;
+  }
+  return d;
+}
+
+// The bound `to` or from must be a value of the dtype (a float's too: all its whole numbers are).
+static tpt_status_t check_bound(const tpt_tensor_t* self, int64_t bound, const char* name) {
+  tpt_dtype_class_t kind = tpt_dtype_row(self->dtype)->kind;
+  int bits = (int)tpt_dtype_size(self->dtype) * 8 - (kind == TPT_CLASS_SINT);
+  bool is_int = kind == TPT_CLASS_SINT || kind == TPT_CLASS_UINT;
+  int64_t most = kind == TPT_CLASS_BOOL ? 1
+                 : !is_int || bits > 62 ? INT64_MAX
+                                        : ((int64_t)1 << bits) - 1;
+  int64_t least = kind == TPT_CLASS_SINT || !is_int ? -most - 1 : 0;
+  if (kind == TPT_CLASS_BOOL) least = 0;
+  if (bound >= least && bound <= most) return NULL;
+  TPT_FAIL(TPT_INVALID_ARGUMENT, "%s is out of bounds for %s", name,
+           tpt_dtype_row(self->dtype)->name);
+}
+
+tpt_status_t check_random(tpt_lower_t* l) {
+  int64_t mode = l->op->params.mode;
+  int to_arg = mode == 1 ? 1 : 2;
+  if (mode == 0) return NULL;
+  int64_t from = mode == 2 ? tpt_lower_int(l, 1) : 0;
+  TPT_TRY(check_bound(tpt_lower_tensor(l, 0), from, "from"));
+  if (!tpt_lower_has(l, to_arg)) return NULL;
+  int64_t to = tpt_lower_int(l, to_arg);
+  if (from >= to)
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
+             (long long)from, (long long)to);
+  return check_bound(tpt_lower_tensor(l, 0), to - 1, "to - 1");
+}
+
+enum { DRAW_ALL, DRAW_SHORT, DRAW_LONG };  // all 2^64; at most 2^32; more
+
+int64_t kind_random(const tpt_lower_t* l) {
+  uint64_t range = read_draws(l).range;
+  return range == 0 ? DRAW_ALL : range <= (uint64_t)1 << 32 ? DRAW_SHORT : DRAW_LONG;
+}
+
+// The range as a u64 run-time number.
+static tpt_v range_value(tpt_lower_t* l, tpt_v from) {
+  tpt_graph_t* g = l->graph;
+  int64_t mode = l->op->params.mode;
+  int to_arg = mode == 1 ? 1 : 2;
+  tpt_type_t word = tpt_type_scalar(TPT_U64);
+  bool has_end = mode && tpt_lower_has(l, to_arg);
+  tpt_v end =
+      has_end ? tpt_lower_scalar(l, to_arg, TPT_S64)
+              : tpt_hlo_scalar_i64(g, TPT_S64, (int64_t)whole_range(tpt_lower_tensor(l, 0)->dtype));
+  return tpt_hlo_bitcast_convert(g, tpt_sub(g, end, from), &word);
+}
+
+// Numbers below the range: the high half of draw * range, so that the cost is one product; above 2^32
+// the remainder of 64 bits.
 tpt_status_t lower_random(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
   tpt_type_t type = tpt_type_make(self->dtype, self->rank, self->sizes);
   if (tpt_dtype_is_complex(type.dtype)) return tpt_refuse_dtype(l, type.dtype);
-  int64_t mode = l->op->params.mode, from = mode == 2 ? tpt_lower_int(l, 1) : 0;
-  uint64_t range = whole_range(type.dtype);
-  int to_arg = mode == 1 ? 1 : 2;
-  if (mode && tpt_lower_has(l, to_arg)) {
-    int64_t to = tpt_lower_int(l, to_arg);
-    if (from >= to)
-      TPT_FAIL(TPT_INVALID_ARGUMENT,
-               "random_ expects 'from' to be less than 'to', but got from=%lld >= to=%lld",
-               (long long)from, (long long)to);
-    range = (uint64_t)to - (uint64_t)from;
-  } else if (mode == 2) {
-    range = range ? range - (uint64_t)from : 0;
+  int64_t kind = tpt_lower_kind(l);
+  bool has_from = l->op->params.mode == 2;
+  tpt_v from = has_from ? tpt_lower_scalar(l, 1, TPT_S64) : tpt_hlo_scalar_i64(g, TPT_S64, 0);
+  tpt_v x;
+  if (kind == DRAW_SHORT) {
+    x = tpt_hlo_convert(g, tpt_lower_random_bits(l, type.rank, type.dims), TPT_U64);
+    x = tpt_mul(g, x, range_value(l, from));
+    x = tpt_hlo_binary(g, TPT_HLO_SHRL, x, tpt_like_i64(g, x, 32));
+  } else {
+    x = random_words(l, type.rank, type.dims);
+    if (kind == DRAW_LONG) x = tpt_binary(g, TPT_HLO_REMAINDER, x, range_value(l, from));
   }
-  tpt_v x = below(l, &type, range);
-  if (type.dtype == TPT_PRED) return tpt_lower_result(l, tpt_ne(g, x, tpt_like_i64(g, x, 0)));
+  if (type.dtype == TPT_PRED) {
+    x = tpt_add(g, x, tpt_hlo_convert(g, from, TPT_U64));
+    return tpt_lower_result(l, tpt_ne(g, x, tpt_like_i64(g, x, 0)));
+  }
   tpt_type_t wide = type;
   wide.dtype = TPT_S64;
-  x = tpt_hlo_bitcast_convert(g, x, &wide);
-  return give(l, tpt_add(g, x, tpt_like_i64(g, x, from)), &type);
+  x = tpt_add(g, tpt_hlo_bitcast_convert(g, x, &wide), from);
+  return give(l, x, &type);
 }
 
 // Positions in the order of random 64-bit keys. mode: the argument number of dtype.

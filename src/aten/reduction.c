@@ -298,26 +298,47 @@ tpt_status_t lower_logsumexp(tpt_lower_t* l) {
 
 // --- norms --------------------------------------------------------------------------------------
 
+typedef enum order {
+  ORDER_ZERO,
+  ORDER_ONE,
+  ORDER_TWO,
+  ORDER_MOST,
+  ORDER_LEAST,
+  ORDER_POSITIVE,  // any other
+  ORDER_NEGATIVE,
+} order_t;
+
+int64_t kind_vector_norm(const tpt_lower_t* l) {
+  double p = tpt_lower_has(l, 1) ? tpt_lower_double(l, 1) : 2.0;
+  if (p == INFINITY) return ORDER_MOST;
+  if (p == -INFINITY) return ORDER_LEAST;
+  if (p == 0.0 || p == 1.0 || p == 2.0) return (int64_t)p;
+  return p < 0 ? ORDER_NEGATIVE : ORDER_POSITIVE;
+}
+
 // (sum |x|^p)^(1/p) and its limits; x is real and not negative.
-static tpt_v power_norm(tpt_graph_t* g, tpt_v x, const tpt_reduced_t* r, double p) {
-  if (p == INFINITY) return tpt_reduced_max(g, x, r);
-  if (p == -INFINITY) return tpt_reduced_min(g, x, r);
-  if (p == 0.0) {
-    tpt_v is_set = tpt_hlo_convert(g, tpt_truth(g, x), tpt_dtype_of(g, x));
-    return tpt_reduced_sum(g, is_set, r);
+static tpt_v power_norm(tpt_lower_t* l, tpt_v x, const tpt_reduced_t* r, order_t order) {
+  tpt_graph_t* g = l->graph;
+  switch (order) {
+  case ORDER_MOST:
+    return tpt_reduced_max(g, x, r);
+  case ORDER_LEAST:
+    return tpt_reduced_min(g, x, r);
+  case ORDER_ZERO:
+    return tpt_reduced_sum(g, tpt_hlo_convert(g, tpt_truth(g, x), tpt_dtype_of(g, x)), r);
+  case ORDER_ONE:
+    return tpt_reduced_sum(g, x, r);
+  case ORDER_TWO:
+    return tpt_sqrt(g, tpt_reduced_sum(g, tpt_mul(g, x, x), r));
+  default:
+    break;
   }
-  if (p == 1.0) return tpt_reduced_sum(g, x, r);
-  if (p == 2.0) return tpt_sqrt(g, tpt_reduced_sum(g, tpt_mul(g, x, x), r));
-  tpt_v sum = tpt_reduced_sum(g, tpt_pow(g, x, tpt_like(g, x, p)), r);
-  return tpt_pow(g, sum, tpt_like(g, sum, 1.0 / p));
+  tpt_v p = tpt_lower_scalar(l, 1, tpt_dtype_of(g, x));
+  tpt_v sum = tpt_reduced_sum(g, tpt_pow(g, x, p), r);
+  return tpt_pow(g, sum, tpt_div(g, tpt_like(g, p, 1.0), p));
 }
 
-static double number_value(tpt_number_t n) {
-  return tpt_dtype_is_float(n.dtype) || tpt_dtype_is_complex(n.dtype) ? n.f : (double)n.i;
-}
-
-// linalg_vector_norm and the norm.* overloads; argument 1 is the order, whose value shapes the
-// program.
+// linalg_vector_norm and the norm.* overloads; argument 1 is the order.
 tpt_status_t lower_vector_norm(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_reduced_t r;
@@ -325,9 +346,9 @@ tpt_status_t lower_vector_norm(tpt_lower_t* l) {
   tpt_dtype_t own = tpt_lower_tensor(l, 0)->dtype, dtype = wanted_dtype(l);
   if (is_exact(dtype) || (is_exact(own) && dtype == own)) return tpt_refuse_dtype(l, dtype);
   if (tpt_dtype_is_complex(dtype) != tpt_dtype_is_complex(own)) return tpt_refuse_dtype(l, dtype);
-  double p = tpt_lower_has(l, 1) ? number_value(tpt_lower_number(l, 1)) : 2.0;
-  if (r.size == 0 && (p < 0.0 || p == INFINITY))
-    return tpt_refuse_dtype(l, dtype);  // no identity: CPU has the message
+  order_t order = (order_t)tpt_lower_kind(l);
+  bool has_identity = order != ORDER_MOST && order != ORDER_LEAST && order != ORDER_NEGATIVE;
+  if (r.size == 0 && !has_identity) return tpt_refuse_dtype(l, dtype);  // CPU has the message
   tpt_v x = tpt_abs(g, tpt_operand(l, 0, dtype));
-  return add_result(l, &r, power_norm(g, x, &r, p), tpt_dtype_real(dtype));
+  return add_result(l, &r, power_norm(l, x, &r, order), tpt_dtype_real(dtype));
 }

@@ -151,6 +151,8 @@ static inline void row_feed(row_t* r, const void** in) {
     void* element = tpt_arena_calloc(&r->arena, 1, 16);
     tpt_number_t number = {.dtype = TPT_U64};
     if (q->kind == TPT_REQUEST_SCALAR) number = r->args[q->arg].number;
+    if (q->kind == TPT_REQUEST_SCALAR && r->args[q->arg].kind == TPT_ARG_INTS)
+      number = (tpt_number_t){.dtype = TPT_S64, .i = r->args[q->arg].ints[q->item]};
     if (q->kind == TPT_REQUEST_SEED) number.i = (int64_t)r->seed;
     if (q->kind == TPT_REQUEST_OFFSET) number.i = (int64_t)r->offset;
     tpt_number_store(&number, q->dtype, element);

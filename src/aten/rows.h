@@ -1,5 +1,5 @@
 // Prototypes of every function that a row names: lower_<lowering>, formula_<formula>,
-// check_<check>.
+// check_<check>, kind_<kind>.
 #ifndef TPUTORCH_ATEN_ROWS_H_
 #define TPUTORCH_ATEN_ROWS_H_
 
@@ -7,7 +7,9 @@
 
 #define ATEN_CHECK(name) tpt_status_t check_##name(tpt_lower_t* l);
 #include "aten/check.def"
-#undef ATEN_CHECK
+
+#define ATEN_KIND(name) int64_t kind_##name(const tpt_lower_t* l);
+#include "aten/check.def"
 
 #define ATEN(id, schema, lowering, rule, ...) tpt_status_t lower_##lowering(tpt_lower_t* l);
 #include "aten/family.def"

@@ -104,24 +104,46 @@ static tpt_v roll(tpt_graph_t* g, tpt_v x, int dim, int64_t shift) {
   return tpt_hlo_concatenate(g, parts, 2, dim);
 }
 
+// Rolled by the run-time number `item` of argument 1: a window of the dimension laid twice.
+static tpt_v roll_by(tpt_lower_t* l, tpt_v x, int dim, int item) {
+  tpt_graph_t* g = l->graph;
+  tpt_type_t type = *tpt_graph_type(g, x);
+  int64_t size = type.dims[dim];
+  if (tpt_type_count(&type) == 0) return x;
+  tpt_v shift = tpt_lower_scalar_item(l, 1, item, TPT_S64), length = tpt_like_i64(g, shift, size);
+  shift = tpt_binary(g, TPT_HLO_REMAINDER, shift, length);  // of the shift's sign
+  tpt_v starts[TPT_RANK_MAX];
+  for (int d = 0; d < type.rank; d++)
+    starts[d] = d == dim ? tpt_select(g, tpt_gt(g, shift, tpt_like_i64(g, shift, 0)),
+                                      tpt_sub(g, length, shift), tpt_neg(g, shift))
+                         : tpt_hlo_scalar_i64(g, TPT_S64, 0);
+  tpt_v twice[2] = {x, x};
+  return tpt_hlo_dynamic_slice(g, tpt_hlo_concatenate(g, twice, 2, dim), starts, type.dims);
+}
+
+tpt_status_t check_roll(tpt_lower_t* l) {
+  const tpt_arg_t *shifts = &l->args[1], *dims = &l->args[2];
+  if (shifts->count == 0) TPT_FAIL(TPT_INVALID_ARGUMENT, "`shifts` required");
+  if (dims->count != shifts->count && !(dims->count == 0 && shifts->count == 1))
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "shifts and dimensions must align. shifts: %u, dims:%u",
+             shifts->count, dims->count);
+  return NULL;
+}
+
 tpt_status_t lower_roll(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   const tpt_tensor_t* t = tpt_lower_tensor(l, 0);
-  const tpt_arg_t *shifts = &l->args[1], *dims = &l->args[2];
+  const tpt_arg_t* dims = &l->args[2];
   tpt_v x = tpt_lower_value(l, 0);
-  if (shifts->count == 0) TPT_FAIL(TPT_INVALID_ARGUMENT, "`shifts` required");
-  if (dims->count == 0 && shifts->count == 1) {
+  if (dims->count == 0) {
     if (t->rank == 0) return tpt_lower_result(l, x);
-    x = roll(g, tpt_flatten(g, x), 0, shifts->ints[0]);
+    x = roll_by(l, tpt_flatten(g, x), 0, 0);
     return tpt_lower_result(l, tpt_hlo_reshape(g, x, t->rank, t->sizes));
   }
-  if (dims->count != shifts->count)
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "shifts and dimensions must align. shifts: %u, dims:%u",
-             shifts->count, dims->count);
   for (uint32_t i = 0; i < dims->count; i++) {
     int dim;
     TPT_TRY(tpt_wrap_dim(dims->ints[i], t->rank, &dim));
-    if (t->rank) x = roll(g, x, dim, shifts->ints[i]);
+    if (t->rank) x = roll_by(l, x, dim, (int)i);
   }
   return tpt_lower_result(l, x);
 }
@@ -219,12 +241,14 @@ tpt_status_t lower_pixel_shuffle(tpt_lower_t* l) {
 
 // --- slices written back -----------------------------------------------------------------------------------
 
+// A slice of one dimension. The program knows the count and the step; where it starts is a run-time
+// number, checked on every call.
 typedef struct span {
   int dim;
-  int64_t size, start, end, step, count;
+  int64_t size, start, step, count;
 } span_t;
 
-// Python's slice on one dimension: negative bounds count from the end, all are clamped.
+// Python's slice: negative bounds count from the end, all are clamped.
 static tpt_status_t make_span(const tpt_type_t* type, int64_t dim, const int64_t bounds[3],
                               span_t* out) {
   if (type->rank == 0)
@@ -238,9 +262,22 @@ static tpt_status_t make_span(const tpt_type_t* type, int64_t dim, const int64_t
     ends[i] = at < 0 ? 0 : at > out->size ? out->size : at;
   }
   out->start = ends[0];
-  out->end = ends[1] < ends[0] ? ends[0] : ends[1];
   out->step = bounds[2];
-  out->count = (out->end - out->start + out->step - 1) / out->step;
+  int64_t length = ends[1] < ends[0] ? 0 : ends[1] - ends[0];
+  out->count = (length + out->step - 1) / out->step;
+  return NULL;
+}
+
+static tpt_status_t make_point(const tpt_type_t* type, int64_t dim, int64_t index, span_t* out) {
+  if (type->rank == 0) TPT_FAIL(TPT_OUT_OF_RANGE, "select() cannot be applied to a 0-dim tensor.");
+  TPT_TRY(tpt_wrap_dim(dim, type->rank, &out->dim));
+  out->size = type->dims[out->dim];
+  if (index < -out->size || index >= out->size)
+    TPT_FAIL(TPT_OUT_OF_RANGE,
+             "select(): index %lld out of range for tensor of size %lld at dimension %lld",
+             (long long)index, (long long)out->size, (long long)dim);
+  out->start = index < 0 ? index + out->size : index;
+  out->step = out->count = 1;
   return NULL;
 }
 
@@ -254,92 +291,93 @@ static tpt_v spread(tpt_graph_t* g, tpt_v x, tpt_v fill, const span_t* s) {
   return tpt_hlo_pad(g, x, fill, low, high, interior);
 }
 
-static tpt_v overwrite(tpt_graph_t* g, tpt_v base, tpt_v x, const span_t* s) {
-  if (s->step == 1) {
-    tpt_v starts[TPT_RANK_MAX];
-    for (int d = 0; d < tpt_graph_type(g, base)->rank; d++)
-      starts[d] = tpt_hlo_scalar_i64(g, TPT_S32, d == s->dim ? s->start : 0);
-    return tpt_hlo_dynamic_update_slice(g, base, x, starts);
+// x written over `base` from the run-time number at argument `start_arg` on (None: 0), a step apart.
+static tpt_v overwrite(tpt_lower_t* l, tpt_v base, tpt_v x, const span_t* s, int start_arg) {
+  tpt_graph_t* g = l->graph;
+  tpt_type_t type = *tpt_graph_type(g, base);
+  if (tpt_type_count(tpt_graph_type(g, x)) == 0) return base;
+  tpt_v zero = tpt_hlo_scalar_i64(g, TPT_S64, 0), start = zero, starts[TPT_RANK_MAX];
+  if (tpt_lower_has(l, start_arg)) start = tpt_lower_scalar(l, start_arg, TPT_S64);
+  tpt_v from_end = tpt_add(g, start, tpt_like_i64(g, start, s->size));
+  start = tpt_select(g, tpt_lt(g, start, zero), from_end, start);
+  start = tpt_max(g, start, zero);
+  for (int d = 0; d < type.rank; d++)
+    starts[d] = d == s->dim ? start : zero;
+  if (s->step > 1) {
+    span_t packed = {s->dim, (s->count - 1) * s->step + 1, 0, s->step, s->count};
+    tpt_v ones = tpt_fill(g, TPT_PRED, type.rank, tpt_graph_type(g, x)->dims, 1);
+    tpt_v is_there = spread(g, ones, tpt_hlo_scalar_i64(g, TPT_PRED, 0), &packed);
+    tpt_type_t old = type;
+    old.dims[s->dim] = packed.size;
+    tpt_v below = tpt_hlo_dynamic_slice(g, base, starts, old.dims);
+    x = spread(g, x, tpt_hlo_scalar_i64(g, type.dtype, 0), &packed);
+    x = tpt_select(g, is_there, x, below);
   }
-  tpt_type_t type = *tpt_graph_type(g, x);
-  type.dtype = TPT_PRED;
-  tpt_v no = tpt_hlo_scalar_i64(g, TPT_PRED, 0);
-  tpt_v is_inside = spread(g, tpt_hlo_splat_i64(g, &type, 1), no, s);
-  tpt_v zero = tpt_hlo_scalar_i64(g, tpt_dtype_of(g, base), 0);
-  return tpt_select(g, is_inside, spread(g, x, zero, s), base);
+  return tpt_hlo_dynamic_update_slice(g, base, x, starts);
 }
 
-static bool has_slice_shape(const tpt_type_t* source, const tpt_type_t* base, const span_t* s) {
-  if (source->rank != base->rank) return false;
-  for (int d = 0; d < base->rank; d++)
-    if (source->dims[d] != (d == s->dim ? s->count : base->dims[d])) return false;
+static bool has_slice_shape(const tpt_tensor_t* source, const tpt_type_t* base, const span_t* s,
+                            bool is_point) {
+  if (source->rank != base->rank - is_point) return false;
+  for (int d = 0; d < base->rank; d++) {
+    if (is_point && d == s->dim) continue;
+    int64_t size = d == s->dim ? s->count : base->dims[d];
+    if (source->sizes[is_point && d > s->dim ? d - 1 : d] != size) return false;
+  }
   return true;
 }
 
-tpt_status_t lower_slice_scatter(tpt_lower_t* l) {
-  tpt_graph_t* g = l->graph;
-  tpt_v base = tpt_lower_value(l, 0);
-  tpt_type_t type = *tpt_graph_type(g, base);
-  tpt_v x = tpt_lower_value_as(l, 1, type.dtype);
-  int64_t bounds[3] = {tpt_lower_int_or(l, 3, 0), tpt_lower_int_or(l, 4, INT64_MAX),
-                       tpt_lower_int(l, 5)};
-  span_t s;
-  TPT_TRY(make_span(&type, tpt_lower_int(l, 2), bounds, &s));
-  if (!has_slice_shape(tpt_graph_type(g, x), &type, &s))
+// What is written (argument `x_arg`) over what (argument 0, or zeros of the sizes in argument 1), and
+// where: dim and start, end, step, or dim and index, from argument 2 on.
+typedef struct slicing {
+  tpt_type_t base;
+  int x_arg;
+  bool is_point, is_backward;
+  span_t span;
+} slicing_t;
+
+static tpt_status_t read_slicing(const tpt_lower_t* l, bool is_point, bool is_backward,
+                                 slicing_t* out) {
+  const tpt_tensor_t* t = tpt_lower_tensor(l, 0);
+  const tpt_arg_t* a = l->args;
+  *out = (slicing_t){.x_arg = !is_backward, .is_point = is_point, .is_backward = is_backward};
+  out->base = is_backward ? tpt_type_make(t->dtype, (int)a[1].count, a[1].ints)
+                          : tpt_type_make(t->dtype, t->rank, t->sizes);
+  if (is_point) {
+    TPT_TRY(make_point(&out->base, a[2].number.i, a[3].number.i, &out->span));
+  } else {
+    int64_t bounds[3] = {tpt_lower_has(l, 3) ? a[3].number.i : 0,
+                         tpt_lower_has(l, 4) ? a[4].number.i : INT64_MAX, a[5].number.i};
+    TPT_TRY(make_span(&out->base, a[2].number.i, bounds, &out->span));
+  }
+  if (!has_slice_shape(tpt_lower_tensor(l, out->x_arg), &out->base, &out->span, is_point))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "expected src to have a size equal to the slice of self");
-  return tpt_lower_result(l, overwrite(g, base, x, &s));
-}
-
-// grad, input_sizes, dim, start, end, step
-tpt_status_t lower_slice_backward(tpt_lower_t* l) {
-  tpt_graph_t* g = l->graph;
-  tpt_v grad = tpt_lower_value(l, 0);
-  tpt_type_t type = tpt_type_make(tpt_dtype_of(g, grad), (int)l->args[1].count, l->args[1].ints);
-  int64_t bounds[3] = {tpt_lower_int(l, 3), tpt_lower_int(l, 4), tpt_lower_int(l, 5)};
-  span_t s;
-  TPT_TRY(make_span(&type, tpt_lower_int(l, 2), bounds, &s));
-  if (!has_slice_shape(tpt_graph_type(g, grad), &type, &s))
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "the gradient does not have the slice's shape");
-  tpt_v zero = tpt_hlo_scalar_i64(g, type.dtype, 0);
-  return tpt_lower_result(l, spread(g, grad, zero, &s));
-}
-
-static tpt_status_t make_point(const tpt_type_t* type, int64_t dim, int64_t index, span_t* out) {
-  if (type->rank == 0) TPT_FAIL(TPT_OUT_OF_RANGE, "select() cannot be applied to a 0-dim tensor.");
-  TPT_TRY(tpt_wrap_dim(dim, type->rank, &out->dim));
-  out->size = type->dims[out->dim];
-  if (index < -out->size || index >= out->size)
-    TPT_FAIL(TPT_OUT_OF_RANGE,
-             "select(): index %lld out of range for tensor of size %lld at dimension %lld",
-             (long long)index, (long long)out->size, (long long)dim);
-  out->start = index < 0 ? index + out->size : index;
-  out->end = out->start + 1;
-  out->step = out->count = 1;
   return NULL;
 }
 
-tpt_status_t lower_select_scatter(tpt_lower_t* l) {
+static tpt_status_t lower_slicing(tpt_lower_t* l, bool is_point, bool is_backward) {
   tpt_graph_t* g = l->graph;
-  tpt_v base = tpt_lower_value(l, 0);
-  tpt_type_t type = *tpt_graph_type(g, base);
-  span_t s;
-  TPT_TRY(make_point(&type, tpt_lower_int(l, 2), tpt_lower_int(l, 3), &s));
-  tpt_v x = tpt_unsqueeze(g, tpt_lower_value_as(l, 1, type.dtype), s.dim);
-  if (!has_slice_shape(tpt_graph_type(g, x), &type, &s))
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "expected src to have a size equal to the slice of self");
-  return tpt_lower_result(l, overwrite(g, base, x, &s));
+  slicing_t s;
+  TPT_TRY(read_slicing(l, is_point, is_backward, &s));
+  tpt_v base = is_backward ? tpt_hlo_splat_i64(g, &s.base, 0) : tpt_lower_value(l, 0);
+  tpt_v x = tpt_lower_value_as(l, s.x_arg, s.base.dtype);
+  if (is_point) x = tpt_unsqueeze(g, x, s.span.dim);
+  return tpt_lower_result(l, overwrite(l, base, x, &s.span, 3));
 }
 
-// grad, input_sizes, dim, index
-tpt_status_t lower_select_backward(tpt_lower_t* l) {
-  tpt_graph_t* g = l->graph;
-  tpt_v grad = tpt_lower_value(l, 0);
-  tpt_type_t type = tpt_type_make(tpt_dtype_of(g, grad), (int)l->args[1].count, l->args[1].ints);
-  span_t s;
-  TPT_TRY(make_point(&type, tpt_lower_int(l, 2), tpt_lower_int(l, 3), &s));
-  tpt_v zero = tpt_hlo_scalar_i64(g, type.dtype, 0);
-  return tpt_lower_result(l, spread(g, tpt_unsqueeze(g, grad, s.dim), zero, &s));
-}
+#define SLICE_ROW(name, is_point, is_backward)                                                     \
+  tpt_status_t lower_##name(tpt_lower_t* l) {                                                      \
+    return lower_slicing(l, is_point, is_backward);                                                \
+  }                                                                                                \
+  tpt_status_t check_##name(tpt_lower_t* l) {                                                      \
+    slicing_t s;                                                                                   \
+    return read_slicing(l, is_point, is_backward, &s);                                             \
+  }
+SLICE_ROW(slice_scatter, false, false)
+SLICE_ROW(slice_backward, false, true)
+SLICE_ROW(select_scatter, true, false)
+SLICE_ROW(select_backward, true, true)
+#undef SLICE_ROW
 
 // grad [..., windows, ..., size], input_sizes, dim, size, step: windows added back where they came from.
 tpt_status_t lower_unfold_backward(tpt_lower_t* l) {
@@ -363,7 +401,7 @@ tpt_status_t lower_unfold_backward(tpt_lower_t* l) {
     part.dims[dim] = windows;
     tpt_v x = tpt_hlo_slice_dim(g, grad, last, k, k + 1, 1);
     x = tpt_hlo_reshape(g, x, part.rank, part.dims);
-    span_t s = {dim, type.dims[dim], k, 0, step, windows};
+    span_t s = {dim, type.dims[dim], k, step, windows};
     sum = tpt_add(g, sum, spread(g, x, zero, &s));
   }
   return tpt_lower_result(l, tpt_hlo_convert(g, sum, dtype));

@@ -129,14 +129,37 @@ static tpt_status_t give_place(tpt_lower_t* l, const ordered_t* o, tpt_sorted_t 
   return give_pair(l, sorted, rank, dims);
 }
 
+tpt_status_t check_kthvalue(tpt_lower_t* l) {
+  const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
+  int64_t k = tpt_lower_int(l, 1);
+  int dim;
+  TPT_TRY(tpt_wrap_dim(tpt_lower_int(l, 2), self->rank, &dim));
+  if (k < 1 || k > (self->rank ? self->sizes[dim] : 1))
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "kthvalue(): selected number k out of range for dimension %d",
+             dim);
+  return NULL;
+}
+
+// The element at a place (0-d s32) of a dimension, which stays as 1.
+static tpt_v at_place(tpt_graph_t* g, tpt_v x, int dim, tpt_v place) {
+  tpt_type_t type = *tpt_graph_type(g, x);
+  tpt_v starts[TPT_RANK_MAX];
+  for (int d = 0; d < type.rank; d++)
+    starts[d] = d == dim ? place : tpt_hlo_scalar_i64(g, TPT_S32, 0);
+  type.dims[dim] = 1;
+  return tpt_hlo_dynamic_slice(g, x, starts, type.dims);
+}
+
 tpt_status_t lower_kthvalue(tpt_lower_t* l) {
+  tpt_graph_t* g = l->graph;
   ordered_t o;
   TPT_TRY(read_ordered(l, 2, &o));
-  int64_t k = tpt_lower_int(l, 1);
-  if (k < 1 || k > o.type.dims[o.dim])
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "kthvalue(): selected number k out of range for dimension %d",
-             o.dim);
-  return give_place(l, &o, tpt_sort(l->graph, o.x, o.dim, false), k - 1, tpt_lower_bool(l, 3));
+  tpt_sorted_t sorted = tpt_sort(g, o.x, o.dim, false);
+  tpt_v place = tpt_hlo_convert(g, tpt_lower_scalar(l, 1, TPT_S64), TPT_S32);
+  place = tpt_sub(g, place, tpt_like_i64(g, place, 1));
+  sorted.values = at_place(g, sorted.values, o.dim, place);
+  sorted.positions = at_place(g, sorted.positions, o.dim, place);
+  return give_place(l, &o, sorted, 0, tpt_lower_bool(l, 3));
 }
 
 // The lower of the two middle elements; NaN if there is any, which sorts last: then the first NaN.

@@ -11,6 +11,7 @@ typedef struct key {
   tpt_device_t* device;
   tpt_frame_t* frame;
   uint64_t static_args;
+  uint64_t operands;  // the row's: INT and INTS arguments whose values stay out
   int arg;
 } key_maker_t;
 
@@ -41,6 +42,10 @@ static void push_number(tpt_frame_t* frame, const tpt_number_t* number) {
 
 static inline bool is_static(const key_maker_t* key) {
   return key->arg < 64 && key->static_args >> key->arg & 1;
+}
+
+static inline bool is_operand(const key_maker_t* key) {
+  return key->arg < 64 && key->operands >> key->arg & 1;
 }
 
 // The storage's place among those of this call.
@@ -149,12 +154,13 @@ static tpt_status_t add_scalars(key_maker_t* key, const tpt_arg_t* arg) {
 
 static tpt_status_t add_int(key_maker_t* key, const tpt_arg_t* arg) {
   push(key->frame, (uint64_t)arg->kind);
-  push(key->frame, (uint64_t)arg->number.i);
+  if (!is_operand(key)) push(key->frame, (uint64_t)arg->number.i);
   return NULL;
 }
 
 static tpt_status_t add_ints(key_maker_t* key, const tpt_arg_t* arg) {
   TPT_TRY(push_list(key, arg, 1));
+  if (is_operand(key)) return NULL;
   for (uint32_t i = 0; i < arg->count; i++)
     push(key->frame, (uint64_t)arg->ints[i]);
   return NULL;
@@ -203,6 +209,13 @@ static void push_head(key_maker_t* key, const tpt_call_t* call) {
                   (uint64_t)call->default_dtype << 16 | (uint64_t)call->arg_count << 24 |
                   (uint64_t)(uint32_t)call->inplace_count << 40);
   push(frame, key->static_args);
+  if (call->op->params.kind) {
+    const tpt_lower_t lower = {.op = call->op,
+                               .args = call->args,
+                               .arg_count = call->arg_count,
+                               .default_dtype = call->default_dtype};
+    push(frame, (uint64_t)tpt_lower_kind(&lower));
+  }
   if (call->variant == TPT_INPLACE) {
     for (int i = 0; i < call->inplace_count; i++)
       push(frame, (uint64_t)call->inplace_args[i]);
@@ -211,7 +224,8 @@ static void push_head(key_maker_t* key, const tpt_call_t* call) {
 
 tpt_status_t tpt_key_build(tpt_device_t* device, const tpt_call_t* call, uint64_t* out_hash) {
   tpt_frame_t* frame = &device->frame;
-  key_maker_t key = {device, frame, device->static_args[tpt_op_number(call->op)], 0};
+  key_maker_t key = {device, frame, device->static_args[tpt_op_number(call->op)],
+                     call->op->params.operands, 0};
   frame->word_count = frame->use_count = frame->start_count = frame->group_count = 0;
   device->call++;
   TPT_TRY(reserve_words(frame, 8 + (size_t)(call->inplace_count > 0 ? call->inplace_count : 0)));

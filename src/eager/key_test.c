@@ -41,6 +41,26 @@ static void test_numbers_and_offsets_stay_out(void) {
   test_release(&x);
 }
 
+static void test_what_a_row_takes_at_run_time_stays_out(void) {
+  test_tensor_t x = test_f32(8, (float[8]){0});
+  int64_t shift = 1, dim = 0;
+  tpt_arg_t args[3] = {test_arg(test_ref(&x))};
+  args[1] = args[2] = (tpt_arg_t){.kind = TPT_ARG_INTS, .count = 1, .ints = &shift};
+  args[2].ints = &dim;
+  keep("roll", args, 3);
+  shift = 5;
+  CHECK(is_kept("roll", args, 3));
+  dim = -1;
+  CHECK(!is_kept("roll", args, 3));
+  args[1] = test_scalar(2.5);
+  keep("pow.Tensor_Scalar", args, 2);
+  args[1] = test_scalar(3.5);
+  CHECK(is_kept("pow.Tensor_Scalar", args, 2));
+  args[1] = test_scalar(2);  // a case of its own
+  CHECK(!is_kept("pow.Tensor_Scalar", args, 2));
+  test_release(&x);
+}
+
 static void test_shapes_kinds_and_aliases_are_in(void) {
   test_tensor_t x = test_f32(8, (float[8]){0}), y = test_f32(8, (float[8]){0}), z = x;
   tpt_arg_t args[3] = {test_arg(test_ref(&x)), test_arg(test_ref(&y)), test_scalar(1)};
@@ -100,6 +120,7 @@ static void test_lists_and_strings_are_in(void) {
 int main(void) {
   if (!test_open("1")) return TEST_RESULT;
   RUN(test_numbers_and_offsets_stay_out);
+  RUN(test_what_a_row_takes_at_run_time_stays_out);
   RUN(test_shapes_kinds_and_aliases_are_in);
   RUN(test_strides_of_one_element_are_not_seen);
   RUN(test_lists_and_strings_are_in);
