@@ -15,6 +15,7 @@
 #include <torch/library.h>
 
 #include "adapter/adapter.h"
+#include "adapter/line.h"
 
 namespace tputorch {
 namespace {
@@ -325,6 +326,9 @@ struct RowKernel final : c10::OperatorKernel {
     call.device = reader.device();
     call.default_dtype = dtype_of(c10::get_default_dtype_as_scalartype());
     call.generator = reader.generator();
+    Line line = current_line();
+    call.file = line.file;
+    call.line = line.number;
     if (__builtin_expect(is_product_ && !told_precision, 0)) tell_precision(args);
     tpt_result_t* results = nullptr;
     int count = 0;

@@ -5,6 +5,7 @@
 #include <torch/csrc/Generator.h>
 
 #include "adapter/adapter.h"
+#include "adapter/line.h"
 
 namespace py = pybind11;
 
@@ -95,6 +96,7 @@ py::object generator(int device) {
 PYBIND11_MODULE(_C, m) {
   m.def("set_library_folder",
         [](const std::string& path) { check(tpt_runtime_set_library_folder(path.c_str())); });
+  m.def("pass_over_folder", &pass_over_folder);
   m.def("register_rows", [] {
     register_rows();
     at::autocast::set_autocast_dtype(kTpu, at::kBFloat16);

@@ -19,6 +19,7 @@
 #include <torch/library.h>
 
 #include "adapter/adapter.h"
+#include "adapter/line.h"
 
 namespace tputorch {
 
@@ -196,6 +197,7 @@ void upload(const at::Tensor& src, const at::Tensor& dst) {
   if (host.sizes() != dst.sizes()) host = host.expand(dst.sizes());
   host = host.resolve_conj().resolve_neg().contiguous();
   tpt_tensor_t window = window_of(dst);
+  tell_line();
   check(tpt_tensor_upload(&window, host.const_data_ptr()));
 }
 
@@ -211,6 +213,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
   bool from = src.device().type() == kTpu, to = dst.device().type() == kTpu;
   if (from && to) {
     tpt_tensor_t target = window_of(dst), source = window_of(src);
+    tell_line();
     check(tpt_tensor_copy(&target, &source));
   } else if (from) {
     at::Tensor source = src.sizes() == dst.sizes() ? src : src.expand(dst.sizes());

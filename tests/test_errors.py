@@ -23,6 +23,9 @@ OUT_OF_RANGE = {
     "index_negative": (lambda: matrix()[ids(-5)], 4),
     "gather": (lambda: matrix().gather(1, ids(3).reshape(1, 1)), 3),
     "index_select": (lambda: matrix().index_select(0, ids(4)), 4),
+    "index_select_negative": (lambda: matrix().index_select(0, ids(-1)), 4),
+    "index_add_negative": (lambda: matrix().index_add(0, ids(-1), torch.ones(1, 3).tpu()), 4),
+    "index_copy_negative": (lambda: matrix().index_copy(0, ids(-1), torch.ones(1, 3).tpu()), 4),
     "embedding": (lambda: torch.nn.functional.embedding(ids(0, 4), matrix()), 4),
     "scatter": (lambda: matrix().scatter(0, ids(4).reshape(1, 1), 1.0), 4),
     "scatter_add": (lambda: matrix().scatter_add(0, ids(4).reshape(1, 1), matrix()), 4),
@@ -45,3 +48,20 @@ def test_index_out_of_range_names_op_and_bound(name):
     assert str(bound) in text, text
     # The device goes on.
     assert matrix().sum().item() == 66
+
+
+@pytest.mark.parametrize("index", [-13, -(2**62)])
+def test_the_index_is_named_as_it_was_given(index):
+    for run in (
+        lambda: matrix()[ids(index)],
+        lambda: matrix().take(ids(index)),
+        lambda: matrix().put_(ids(index), torch.ones(1).tpu()),
+        lambda: matrix().index_fill(0, ids(index), 2.0),
+        lambda: matrix().gather(0, ids(index)[None]),
+    ):
+        with pytest.raises(IndexError, match=f"index {index} is out of bounds"):
+            run().cpu()
+
+
+def test_index_fill_counts_from_the_end():
+    assert matrix().index_fill(0, ids(-1), 5.0)[3].tolist() == [5, 5, 5]

@@ -78,8 +78,8 @@ typedef struct tpt_call {
   int device;
   tpt_dtype_t default_dtype;
   tpt_generator_t* generator;  // (optional) NULL: the device's default
-  const char*
-      file;  // (optional) Python line that issued the call; borrowed, interned by the caller
+  // (optional) Python line that issued the call; kept by the caller for the process. line 0: a phrase.
+  const char* file;
   int line;
 } tpt_call_t;
 
@@ -99,6 +99,10 @@ typedef struct tpt_result {
 TPT_MUST_USE tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results,
                                        int* out_count);
 
+// The Python line of this thread's uploads and copies from now on (a call says its own); file as in
+// tpt_call_t. line 0: `file` is a phrase ("the backward of MulBackward0").
+void tpt_site_set(const char* file, int line);
+
 // --- programs ----------------------------------------------------------------------------------------
 // Many calls recorded once and run as one program. Between begin and end (or cancel) the calling
 // thread's calls on the device are recorded instead of run: the tensors they return have types and no
@@ -117,7 +121,7 @@ TPT_MUST_USE tpt_status_t tpt_capture_input(int device, const tpt_tensor_t* like
 TPT_MUST_USE tpt_status_t tpt_capture_end(int device, const tpt_tensor_t* outputs, int output_count,
                                           tpt_program_t** out_program);
 void tpt_capture_cancel(int device);
-bool tpt_capture_is_active(void);  // on this thread
+bool tpt_capture_is_active(void);                       // on this thread
 void tpt_program_release(tpt_program_t* take_program);  // NULL is legal
 // Runs on inputs with the sizes, strides and dtypes of the placeholders, in their order
 // (INVALID_ARGUMENT otherwise); where they lie in their storages is free and never part of the program.

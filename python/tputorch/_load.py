@@ -20,6 +20,8 @@ def load() -> None:
     from tputorch import _C
 
     _C.set_library_folder(os.path.dirname(os.path.abspath(_C.__file__)))
+    for module in (torch, _C):  # lines in here are not the user's
+        _C.pass_over_folder(os.path.dirname(os.path.abspath(module.__file__)))
     _C.register_rows()
     from tputorch import _exit, _patch, tpu
 

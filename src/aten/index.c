@@ -8,6 +8,9 @@
 tpt_v tpt_index_wrap(tpt_graph_t* g, tpt_v index, int64_t size) {
   index = tpt_hlo_convert(g, index, TPT_S64);
   tpt_v from_end = tpt_add(g, index, tpt_like_i64(g, index, size));
+  // One that is too small stays as it was given, so that the launch's error shows it.
+  tpt_v fits = tpt_ge(g, index, tpt_like_i64(g, index, -size));
+  from_end = tpt_select(g, fits, from_end, index);
   return tpt_select(g, tpt_lt(g, index, tpt_like_i64(g, index, 0)), from_end, index);
 }
 
@@ -239,7 +242,8 @@ tpt_status_t lower_index_put(tpt_lower_t* l) {
 
 // --- along one dimension -----------------------------------------------------------------------------------
 
-// self (at least 1-d), its dimension `dim`, and a 1-d index.
+// self (at least 1-d), its dimension `dim`, and a 1-d index. Negative indices are out of range, as on the
+// CPU; index_fill alone counts them from the end.
 typedef struct line {
   tpt_v self, index;
   tpt_type_t type;
@@ -256,8 +260,9 @@ static tpt_status_t read_line(tpt_lower_t* l, line_t* out) {
   if (tpt_lower_tensor(l, 2)->rank > 1)
     TPT_FAIL(TPT_OUT_OF_RANGE, "%s(): Index is supposed to be a vector, but got dim: %d",
              tpt_op_schema(l->op)->base, tpt_lower_tensor(l, 2)->rank);
-  TPT_TRY(tpt_index_read(l, 2, out->type.dims[out->dim], &out->index));
-  out->index = tpt_at_least_1d(g, out->index);
+  out->index = tpt_lower_value(l, 2);
+  TPT_TRY(check_index_dtype(l, tpt_dtype_of(g, out->index)));
+  out->index = tpt_at_least_1d(g, tpt_hlo_convert(g, out->index, TPT_S64));
   out->count = tpt_graph_type(g, out->index)->dims[0];
   return NULL;
 }
@@ -366,6 +371,7 @@ tpt_status_t lower_index_copy(tpt_lower_t* l) {
 tpt_status_t lower_index_fill(tpt_lower_t* l) {
   line_t line;
   TPT_TRY(read_line(l, &line));
+  line.index = tpt_index_wrap(l->graph, line.index, line.type.dims[line.dim]);
   int64_t dims[TPT_RANK_MAX];
   memcpy(dims, line.type.dims, sizeof(dims));
   dims[line.dim] = line.count;

@@ -3,6 +3,8 @@
 // looked at it; so no failure is lost by dropping a tensor.
 #include "eager/cell.h"
 
+#include <stdio.h>
+
 #include "base/allocator.h"
 #include "eager/device.h"
 
@@ -89,11 +91,37 @@ void tpt_cell_clear(tpt_cell_t* cell) {
   unlink_suspect(cell);
 }
 
+// --- sites ---------------------------------------------------------------------------------------------
+
+static __thread tpt_site_t thread_site;
+
+void tpt_site_set(const char* file, int line) {
+  thread_site = (tpt_site_t){NULL, file, line};
+}
+
+tpt_site_t tpt_site_of(const char* name, const char* file, int line) {
+  if (!file) return (tpt_site_t){name, thread_site.file, thread_site.line};
+  return (tpt_site_t){name, file, line};
+}
+
+const char* tpt_site_print(const tpt_site_t* site, char* text, size_t text_size) {
+  if (!site->file) {
+    snprintf(text, text_size, "%s", "");
+  } else if (site->line == 0) {
+    snprintf(text, text_size, "%s", site->file);
+  } else {
+    snprintf(text, text_size, "%s:%d", site->file, site->line);
+  }
+  return text;
+}
+
 tpt_status_t tpt_site_note(const tpt_site_t* site, tpt_status_t take_status) {
+  char place[1024];
   if (!take_status || !site->name) return take_status;
-  if (!site->file) return tpt_status_note(take_status, "in aten::%s", site->name);
-  return tpt_status_note(take_status, "in aten::%s called at %s:%d", site->name, site->file,
-                         site->line);
+  if (!*tpt_site_print(site, place, sizeof(place)))
+    return tpt_status_note(take_status, "in aten::%s", site->name);
+  return tpt_status_note(take_status, "in aten::%s%s %s", site->name,
+                         site->line ? " called at" : ",", place);
 }
 
 tpt_status_t tpt_cell_blame(tpt_cell_t* cell, tpt_status_t take_status) {

@@ -13,9 +13,14 @@ typedef struct tpt_device tpt_device_t;
 // The call that made a value, for errors that show late. All borrowed for the process.
 typedef struct tpt_site {
   const char* name;  // "index.Tensor"; NULL: an upload
-  const char* file;  // (optional) Python line that issued the call
+  const char* file;  // (optional) Python line that issued the call, or a phrase if line is 0
   int line;
 } tpt_site_t;
+
+// The site of a value made by `name` (NULL: an upload); without a file that of tpt_site_set.
+tpt_site_t tpt_site_of(const char* name, const char* file, int line);
+// "model.py:12" (or the phrase) into text; "" when it is not known. Returns text.
+const char* tpt_site_print(const tpt_site_t* site, char* text, size_t text_size);
 
 typedef struct tpt_cell {
   tpt_buffer_t* buffer;  // owned

@@ -204,10 +204,11 @@ static tpt_status_t run(launch_t* l) {
     }
     status = tpt_memory_explain(l->device, l->entry->result_size, status);
   }
-  if (status) return tpt_status_note(status, "in aten::%s", l->entry->label);
+  const tpt_site_t here = tpt_site_of(l->entry->label, l->call->file, l->call->line);
+  if (status) return tpt_site_note(&here, status);
   bool must_confirm = (can_fail(l) && l->entry->has_writes) || tpt_blocking_get();
   if (__builtin_expect(!must_confirm, 1)) return NULL;
-  return tpt_status_note(confirm(l), "in aten::%s", l->entry->label);
+  return tpt_site_note(&here, confirm(l));
 }
 
 // Nothing can fail from here on.
@@ -260,7 +261,7 @@ tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call, tpt_
                 .entry = entry,
                 .results = results,
                 .generator = call->generator ? call->generator : device->generator,
-                .site = {entry->label, call->file, call->line}};
+                .site = tpt_site_of(entry->label, call->file, call->line)};
   entry->last_call = device->call;
   TPT_TRY(tpt_frame_reserve((void**)&frame->cells, &frame->cell_capacity, entry->output_count,
                             sizeof(*frame->cells)));

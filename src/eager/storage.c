@@ -71,6 +71,7 @@ tpt_status_t tpt_storage_upload(tpt_storage_t* storage, const tpt_home_t* home, 
     return tpt_memory_explain(device, home->size, status);
   }
   tpt_cell_fill(cell, buffer, home->size);
+  cell->site = tpt_site_of(NULL, NULL, 0);
   device->counters.uploads++;
   tpt_storage_set(storage, home, cell);
   return NULL;
