@@ -49,6 +49,12 @@ py::dict counters() {
   out["downloads"] = counters.downloads;
   out["donations"] = counters.donations;
   out["refused_donations"] = counters.refused_donations;
+  out["disk_hits"] = counters.disk_hits;
+  out["disk_misses"] = counters.disk_misses;
+  out["disk_errors"] = counters.disk_errors;
+  char trouble[512];
+  tpt_disk_trouble(trouble, sizeof(trouble));
+  out["disk_error"] = std::string(trouble);
   out["fallbacks"] = counters.fallbacks;
   for_each_fallback([](void* arg, const std::string& name,
                        uint64_t count) { (*static_cast<py::dict*>(arg))[py::str(name)] = count; },

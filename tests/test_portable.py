@@ -14,7 +14,7 @@ def test_portable_tests_pass_on_xla_cpu():
     out = subprocess.run(
         [sys.executable, "-m", "pytest", "-m", "portable", "-p", "no:cacheprovider"]
         + [os.path.dirname(os.path.abspath(__file__))],
-        env={**os.environ, "TPUTORCH_OPTIONS": f"plugin={plugin} quiet=1"},
+        env={**os.environ, "TPUTORCH_OPTIONS": f"plugin={plugin} quiet=1 cache=off"},
         capture_output=True,
         text=True,
         timeout=1500,

@@ -168,10 +168,15 @@ void tpt_device_empty_cache(int device);
 typedef struct tpt_counters {
   uint64_t calls, hits, compiles, fallbacks, launches, uploads, downloads;
   uint64_t donations, refused_donations;
+  // Of the compiles: loaded from disk instead, looked for there in vain. Then what went wrong with the
+  // disk cache, in this process; never an error.
+  uint64_t disk_hits, disk_misses, disk_errors;
   double compile_seconds;
 } tpt_counters_t;
 void tpt_counters_get(tpt_counters_t* out_counters);
 void tpt_counters_reset(void);
+// The first trouble of the disk cache in words, cut at text_size; "" when there was none.
+void tpt_disk_trouble(char* text, int text_size);
 // The adapter reports each op that ran on the CPU.
 void tpt_counters_add_fallback(void);
 

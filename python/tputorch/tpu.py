@@ -366,7 +366,9 @@ def get_precision() -> Precision:
 def counters() -> dict:
     """Calls, cache hits, compiles, launches, transfers, donations and CPU fallbacks so far.
 
-    ``fallback_ops`` maps each operator that ran on the CPU to how often it did.
+    ``fallback_ops`` maps each operator that ran on the CPU to how often it did. Of the compiles,
+    ``disk_hits`` were loaded from the folder of kept programs and ``disk_misses`` looked for there in
+    vain; ``disk_errors`` and ``disk_error`` (the first one's words) say what is wrong with that folder.
     """
     return _C.counters()
 

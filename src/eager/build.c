@@ -5,18 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/allocator.h"
 #include "base/hash.h"
+#include "eager/compile.h"
 #include "eager/internal_op.h"
 #include "hlo/print.h"
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // Writes the program's text to <dump>/<number>-<op>.mlir.
 static tpt_status_t dump_text(const tpt_device_t* device, const char* label) {
@@ -38,11 +32,8 @@ static tpt_status_t compile(tpt_build_t* b, const char* label, tpt_executable_t*
   TPT_TRY(tpt_graph_print(b->graph, &device->text));
   TPT_TRY(tpt_str_status(&device->text));
   if (device->dump) TPT_TRY(dump_text(device, label));
-  double start = seconds();
   tpt_status_t status =
-      tpt_client_compile(device->client, device->text.data, device->text.size, out_executable);
-  device->counters.compile_seconds += seconds() - start;
-  device->counters.compiles++;
+      tpt_device_compile(device, device->text.data, device->text.size, out_executable);
   return tpt_status_note(status, "while compiling aten::%s", label);
 }
 

@@ -20,16 +20,21 @@ static void add(tpt_counters_t* sum, const tpt_counters_t* part) {
   sum->downloads += part->downloads;
   sum->donations += part->donations;
   sum->refused_donations += part->refused_donations;
+  sum->disk_hits += part->disk_hits;
+  sum->disk_misses += part->disk_misses;
   sum->compile_seconds += part->compile_seconds;
 }
 
 void tpt_counters_get(tpt_counters_t* out_counters) {
+  char trouble[8];
   memset(out_counters, 0, sizeof(*out_counters));
   for (int i = 0; i < tpt_device_count_open(); i++) {
     tpt_device_t* device = tpt_device_peek(i);
     tpt_device_lock(device);
     add(out_counters, &device->counters);
     tpt_device_unlock(device);
+    if (i == 0 && device->disk)  // all devices share it
+      out_counters->disk_errors = tpt_disk_cache_trouble(device->disk, trouble, sizeof(trouble));
   }
   out_counters->fallbacks = atomic_load_explicit(&fallback_count, memory_order_relaxed);
 }
@@ -42,4 +47,10 @@ void tpt_counters_reset(void) {
     tpt_device_unlock(device);
   }
   atomic_store_explicit(&fallback_count, 0, memory_order_relaxed);
+}
+
+void tpt_disk_trouble(char* text, int text_size) {
+  tpt_device_t* device = tpt_device_peek(0);
+  if (text_size > 0) *text = 0;
+  if (device && device->disk) (void)tpt_disk_cache_trouble(device->disk, text, text_size);
 }

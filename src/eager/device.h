@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "eager/barrier.h"
+#include "eager/disk_cache.h"
 #include "eager/frame.h"
 #include "eager/scalar_cache.h"
 #include "eager/storage.h"
@@ -52,7 +53,9 @@ struct tpt_device {
   tpt_graph_t* graph;
   tpt_arena_t arena;
   tpt_str_t text;
-  const char* dump;  // (optional) folder for program texts; the options' own
+  tpt_disk_cache_t* disk;  // (optional) shared by all devices; borrowed
+  double disk_seconds;     // a program that compiles faster is not worth a file
+  const char* dump;        // (optional) folder for program texts; the options' own
 };
 
 // The device, the runtime open. Errors: no plugin, a forked child, no such device.

@@ -10,6 +10,7 @@
 
 #include "base/allocator.h"
 #include "base/options.h"
+#include "eager/compile.h"
 #include "eager/device.h"
 #include "eager/plugin_choice.h"
 
@@ -169,6 +170,7 @@ static tpt_status_t make_devices(tpt_client_t* client, tpt_device_t** out_device
     devices[i].generator = tpt_generator_default(i);
     devices[i].dump = *runtime.options.dump ? runtime.options.dump : NULL;
   }
+  tpt_device_use_disk(devices, count, &runtime.options);
   *out_devices = devices;
   *out_count = count;
   return NULL;

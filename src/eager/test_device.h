@@ -27,7 +27,8 @@ const char* __asan_default_options(void) {
 #endif
 
 // Our virtual TPU, or XLA:CPU when TPUTORCH_TEST_EAGER=xla or vtpu is not built. False: neither exists.
-static inline bool test_open(const char* devices) {
+// cache_folder: of the disk cache, which then takes every program; NULL: none, tests leave nothing behind.
+static inline bool test_open_cached(const char* devices, const char* cache_folder) {
   const char* wanted = tpt_environment("TPUTORCH_TEST_EAGER");
   const char* path = TPUTORCH_TEST_PLUGIN;
   if ((wanted && strcmp(wanted, "xla") == 0) || access(path, R_OK) != 0)
@@ -38,7 +39,13 @@ static inline bool test_open(const char* devices) {
   }
   CHECK_OK(tpt_runtime_set_option("plugin", path));
   CHECK_OK(tpt_runtime_set_option("devices", devices));
+  CHECK_OK(tpt_runtime_set_option("cache", cache_folder ? "on" : "off"));
+  if (cache_folder) CHECK_OK(tpt_runtime_set_option("cache_dir", cache_folder));
   return CHECK_OK(tpt_runtime_open());
+}
+
+static inline bool test_open(const char* devices) {
+  return test_open_cached(devices, NULL);
 }
 
 static inline bool test_is_vtpu(void) {

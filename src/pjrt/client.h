@@ -39,6 +39,11 @@ const char* tpt_client_platform_version(const tpt_client_t* client);         // 
 int tpt_client_device_count(const tpt_client_t* client);                     // addressable
 const char* tpt_client_device_kind(const tpt_client_t* client, int device);  // "TPU v5e"; borrowed
 
+// Appends everything that a compiled program depends on besides its text: the plugin's code and version,
+// its devices, compile options and flags, this machine's processor. Equal bytes: an executable that one
+// client serialized is good for the other.
+TPT_MUST_USE tpt_status_t tpt_client_identity(const tpt_client_t* client, tpt_str_t* out_text);
+
 typedef struct tpt_memory_stats {  // bytes; -1 where the plugin does not say
   int64_t in_use, peak_in_use, limit, largest_free, alloc_count;
 } tpt_memory_stats_t;

@@ -48,13 +48,17 @@ static tpt_status_t executable_wrap(tpt_client_t* client, PJRT_LoadedExecutable*
   return NULL;
 }
 
+tpt_status_t tpt__client_compile_options(tpt_str_t* out) {
+  const tpt_compile_options_t options = {.replicas = 1, .partitions = 1, .is_portable = true};
+  return tpt_compile_options_print(&options, out);
+}
+
 tpt_status_t tpt_client_compile(tpt_client_t* client, const char* text, size_t text_size,
                                 tpt_executable_t** out_executable) {
   *out_executable = NULL;
-  const tpt_compile_options_t options = {.replicas = 1, .partitions = 1, .is_portable = true};
   tpt_str_t blob;
   tpt_str_init(&blob);
-  tpt_status_t status = tpt_compile_options_print(&options, &blob);
+  tpt_status_t status = tpt__client_compile_options(&blob);
   PJRT_Program program = {
       .struct_size = PJRT_Program_STRUCT_SIZE,
       .code = (char*)(uintptr_t)text,  // the ABI forgot const; it is only read
