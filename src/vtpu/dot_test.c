@@ -1,4 +1,5 @@
 // dot_general against a naive loop over every dimension arrangement, and the numerics of a TPU.
+#include "vtpu/bf16.h"
 #include "vtpu/kernel_probe.h"
 
 typedef struct sample {
@@ -297,14 +298,19 @@ static void test_dot_of_complex_matches_loops(void) {
   tpt_graph_release(graph);
 }
 
+// Once for every way to multiply bf16 that this CPU has, BLAS included.
 int main(void) {
-  RUN(test_dot_matches_loops_in_every_arrangement);
-  RUN(test_dot_of_integers_is_exact);
-  RUN(test_dot_spans_several_tiles_and_panels);
-  RUN(test_dot_of_vectors_matches_loops);
-  RUN(test_dot_rounds_a_wide_sum_once);
-  RUN(test_dot_precision_is_that_of_the_passes);
-  RUN(test_dot_keeps_infinity_and_nan_in_every_precision);
-  RUN(test_dot_of_complex_matches_loops);
+  for (int level = VTPU_BF16_NONE; level < VTPU_BF16_LEVEL_COUNT; level++) {
+    vtpu_bf16_limit(level);
+    printf("level: %s\n", vtpu_bf16_row() ? vtpu_bf16_row()->name : "none");
+    RUN(test_dot_matches_loops_in_every_arrangement);
+    RUN(test_dot_of_integers_is_exact);
+    RUN(test_dot_spans_several_tiles_and_panels);
+    RUN(test_dot_of_vectors_matches_loops);
+    RUN(test_dot_rounds_a_wide_sum_once);
+    RUN(test_dot_precision_is_that_of_the_passes);
+    RUN(test_dot_keeps_infinity_and_nan_in_every_precision);
+    RUN(test_dot_of_complex_matches_loops);
+  }
   return TEST_RESULT;
 }

@@ -1,0 +1,182 @@
+// bf16 products on AMX tiles: 2 x 2 tiles of the result (32 x 32) stay in registers while k runs. The
+// tile configuration of the thread is put back at the end, so that other users of the unit in this
+// process keep theirs.
+#include "vtpu/bf16_level.h"
+
+#ifdef __AMX_BF16__
+#include <immintrin.h>
+#include <string.h>
+
+enum { K_BLOCK = 16 };  // tiles of k whose two rhs strips (32 KiB) stay in the first cache
+
+typedef struct tile_config {
+  uint8_t palette, start_row, reserved[14];
+  uint16_t colsb[16];
+  uint8_t rows[16];
+} __attribute__((aligned(64))) tile_config_t;
+
+// Registers: 0..3 the result (row major), 4 and 5 the lhs, 6 and 7 the rhs.
+static const tile_config_t config = {
+    .palette = 1,
+    .colsb = {64, 64, 64, 64, 64, 64, 64, 64},
+    .rows = {16, 16, 16, 16, 16, 16, 16, 16},
+};
+
+enum { TILE_BYTES = 64 };  // of a row of a packed tile
+
+static inline __attribute__((always_inline)) void sum_four(const uint16_t* a0, const uint16_t* a1,
+                                                           const uint16_t* b0, const uint16_t* b1,
+                                                           int k_tiles) {
+  for (int k = 0; k < k_tiles; k++) {
+    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, b1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, a1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+}
+
+static inline __attribute__((always_inline)) void
+sum_two_down(const uint16_t* a0, const uint16_t* a1, const uint16_t* b0, int k_tiles) {
+  for (int k = 0; k < k_tiles; k++) {
+    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(5, a1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(2, 5, 6);
+  }
+}
+
+static inline __attribute__((always_inline)) void
+sum_two_across(const uint16_t* a0, const uint16_t* b0, const uint16_t* b1, int k_tiles) {
+  for (int k = 0; k < k_tiles; k++) {
+    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, b1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(1, 4, 7);
+  }
+}
+
+static inline __attribute__((always_inline)) void sum_one(const uint16_t* a0, const uint16_t* b0,
+                                                          int k_tiles) {
+  for (int k = 0; k < k_tiles; k++) {
+    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_dpbf16ps(0, 4, 6);
+  }
+}
+
+// Where the four tiles of the result at (row, column) lie: in c if whole, else in a copy.
+typedef struct patch {
+  float* at[4];
+  int64_t ld[4];
+  bool is_copy[4];
+} patch_t;
+
+typedef struct copy {
+  float values[4][256] __attribute__((aligned(64)));
+} copy_t;
+
+static void patch_rows(const vtpu_bf16_product_t* p, int q, int row, int col, int* rows,
+                       int* cols) {
+  int rows_left = p->m - (row + (q >> 1) * 16), cols_left = p->n - (col + (q & 1) * 16);
+  *rows = rows_left < 16 ? rows_left : 16;
+  *cols = cols_left < 16 ? cols_left : 16;
+}
+
+static float* patch_start(const vtpu_bf16_product_t* p, int q, int row, int col) {
+  return p->c + (row + (q >> 1) * 16) * p->ldc + col + (q & 1) * 16;
+}
+
+static void patch_find(const vtpu_bf16_product_t* p, int row, int col, bool loads, copy_t* copy,
+                       patch_t* out) {
+  for (int q = 0; q < 4; q++) {
+    int rows, cols;
+    patch_rows(p, q, row, col, &rows, &cols);
+    out->is_copy[q] = rows < 16 || cols < 16;
+    out->at[q] = out->is_copy[q] ? copy->values[q] : patch_start(p, q, row, col);
+    out->ld[q] = (out->is_copy[q] ? 16 : p->ldc) * (int64_t)sizeof(float);
+    if (!out->is_copy[q] || !loads || rows <= 0 || cols <= 0) continue;
+    for (int i = 0; i < rows; i++)
+      memcpy(copy->values[q] + i * 16, patch_start(p, q, row, col) + i * p->ldc,
+             (size_t)cols * sizeof(float));
+  }
+}
+
+static void patch_end(const vtpu_bf16_product_t* p, int row, int col, const patch_t* patch) {
+  for (int q = 0; q < 4; q++) {
+    if (!patch->is_copy[q]) continue;
+    int rows, cols;
+    patch_rows(p, q, row, col, &rows, &cols);
+    for (int i = 0; i < rows && cols > 0; i++)
+      memcpy(patch_start(p, q, row, col) + i * p->ldc, patch->at[q] + i * 16,
+             (size_t)cols * sizeof(float));
+  }
+}
+
+// 2 x 2, 2 x 1, 1 x 2 or 1 x 1 tiles.
+static void quad(const vtpu_bf16_product_t* p, int row, int col, int k, int k_tiles, copy_t* copy) {
+  bool two_rows = row + 16 < p->m, two_cols = col + 16 < p->n;
+  bool loads = p->accumulate || k > 0;
+  const uint16_t* a0 = p->a + row / 16 * p->a_stride + (int64_t)k * VTPU_BF16_TILE;
+  const uint16_t* b0 = p->b + col / 16 * p->b_stride + (int64_t)k * VTPU_BF16_TILE;
+  const uint16_t *a1 = a0 + p->a_stride, *b1 = b0 + p->b_stride;
+  patch_t c;
+  patch_find(p, row, col, loads, copy, &c);
+  __asm__ volatile("" ::: "memory");  // the loads below are opaque to the compiler
+  if (loads) {
+    _tile_loadd(0, c.at[0], c.ld[0]);
+    if (two_cols) _tile_loadd(1, c.at[1], c.ld[1]);
+    if (two_rows) _tile_loadd(2, c.at[2], c.ld[2]);
+    if (two_rows && two_cols) _tile_loadd(3, c.at[3], c.ld[3]);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  if (two_rows && two_cols) {
+    sum_four(a0, a1, b0, b1, k_tiles);
+  } else if (two_rows) {
+    sum_two_down(a0, a1, b0, k_tiles);
+  } else if (two_cols) {
+    sum_two_across(a0, b0, b1, k_tiles);
+  } else {
+    sum_one(a0, b0, k_tiles);
+  }
+  _tile_stored(0, c.at[0], c.ld[0]);
+  if (two_cols) _tile_stored(1, c.at[1], c.ld[1]);
+  if (two_rows) _tile_stored(2, c.at[2], c.ld[2]);
+  if (two_rows && two_cols) _tile_stored(3, c.at[3], c.ld[3]);
+  __asm__ volatile("" ::: "memory");
+  patch_end(p, row, col, &c);
+}
+
+static void product(const vtpu_bf16_product_t* p) {
+  tile_config_t before;
+  copy_t copy;
+  _tile_storeconfig(&before);
+  _tile_loadconfig(&config);
+  int k = 0;
+  do {
+    int k_tiles = p->k_tiles - k < K_BLOCK ? p->k_tiles - k : K_BLOCK;
+    for (int col = 0; col < p->n; col += 32)
+      for (int row = 0; row < p->m; row += 32)
+        quad(p, row, col, k, k_tiles, &copy);
+    k += K_BLOCK;
+  } while (k < p->k_tiles);
+  if (before.palette != 0) {
+    _tile_loadconfig(&before);
+  } else {
+    _tile_release();
+  }
+}
+
+const vtpu_bf16_row_t vtpu_bf16_row_amx = {"amx", product};
+#else
+const vtpu_bf16_row_t vtpu_bf16_row_amx;
+#endif

@@ -1,0 +1,56 @@
+// The door of dot_general: a product seen as batch x free x contracting, and the two ways to run it.
+// Private to the files dot*.c.
+#ifndef TPUTORCH_VTPU_DOT_H_
+#define TPUTORCH_VTPU_DOT_H_
+
+#include "hlo/builder.h"
+#include "vtpu/kernel.h"
+#include "vtpu/panel.h"
+
+// One operand. Axes that collapse have a stride, others a table.
+typedef struct vtpu_dot_side {
+  tpt_dtype_t dtype;
+  vtpu_axis_t free, contract;
+  int64_t batch_stride[TPT_RANK_MAX];
+  bool contract_inner;  // which of the two axes is (nearer to) contiguous
+} vtpu_dot_side_t;
+
+typedef struct vtpu_dot_shape {
+  vtpu_dot_side_t sides[2];
+  tpt_dtype_t result;
+  tpt_precision_t precision;
+  vtpu_compute_t compute;
+  int batch_rank;
+  int64_t batch_dims[TPT_RANK_MAX];
+  int64_t batch_count, m, n, k;
+} vtpu_dot_shape_t;
+
+// Every state of a dot kernel starts with this.
+typedef struct vtpu_dot_state {
+  vtpu_run_fn_t run;
+} vtpu_dot_state_t;
+
+static inline const vtpu_axis_t* vtpu_dot_inner(const vtpu_dot_side_t* side) {
+  return side->contract_inner ? &side->contract : &side->free;
+}
+static inline const vtpu_axis_t* vtpu_dot_outer(const vtpu_dot_side_t* side) {
+  return side->contract_inner ? &side->free : &side->contract;
+}
+static inline double vtpu_dot_flops(const vtpu_dot_shape_t* s) {
+  return 2.0 * (double)s->batch_count * (double)s->m * (double)s->n * (double)s->k;
+}
+// Bytes that a product reads and writes at least.
+double vtpu_dot_bytes(const vtpu_kernel_t* kernel);
+// Elements from the start of an operand to its batch element `batch`.
+int64_t vtpu_dot_batch_offset(const vtpu_dot_shape_t* shape, int side, int64_t batch);
+
+// BLAS tiles, any types (dot_blas.c).
+TPT_MUST_USE tpt_status_t vtpu_dot_blas_prepare(vtpu_kernel_t* kernel,
+                                                const vtpu_dot_shape_t* shape);
+// True if one side is a vector, and the other is read once by a matrix-vector product.
+bool vtpu_dot_is_gemv(const vtpu_dot_shape_t* shape);
+// The CPU's bf16 unit (dot_bf16.c); *out_done is false if this is no product for it.
+TPT_MUST_USE tpt_status_t vtpu_dot_bf16_prepare(vtpu_kernel_t* kernel,
+                                                const vtpu_dot_shape_t* shape, bool* out_done);
+
+#endif  // TPUTORCH_VTPU_DOT_H_

@@ -1,0 +1,332 @@
+// dot_general on the CPU's bf16 unit: f32 operands at DEFAULT (one pass) and HIGH (three), bf16 ones at
+// any precision. Operands are rounded while they are packed into strips: whole, before the tiles, when
+// several tiles read them, else a panel at a time by the tile that does. Tiles of the result are the
+// unit of parallel work; the order of a sum depends on k only.
+#include "vtpu/bf16.h"
+#include "vtpu/dot.h"
+#include "vtpu/lane.h"
+
+enum {
+  TILE = 256,     // rows and columns of an output tile
+  TILE_MIN = 64,  // not cut below this for the sake of parallelism
+  TILES_WANTED = 8,
+  CUT_COST = 40000,       // nanoseconds of work that are worth cutting up
+  K_PANEL = 512,          // contracting extent of a panel; a multiple of a tile's
+  PACK_ITEM = 1 << 17,    // elements packed by one item
+  PACK_FREE = 256,        // free positions of such an item
+  WHOLE_MAX = 128 << 20,  // bytes of a whole packed operand
+  FLOPS_PER_NS = 1000,
+  ELEMENTS_PER_NS = 4,  // rough rates of one core
+};
+
+typedef struct side {
+  vtpu_dot_side_t at;
+  int part_count;  // 2 (high and low) for a three-pass product
+  vtpu_bf16_source_t parts[2];
+  int64_t block;  // free positions of a tile
+  bool is_whole;
+  int64_t strips;        // whole: of one batch element
+  int64_t strip_stride;  // elements; of a panel or of the whole operand
+  size_t offset[2];      // of the parts, in scratch if whole, else in a lane's scratch
+  int64_t k_step, k_steps, free_steps;  // cut into items of packing; free in steps of PACK_FREE
+  int64_t pack_items;
+} side_t;
+
+typedef struct dot {
+  vtpu_dot_state_t state;
+  vtpu_dot_shape_t shape;
+  const vtpu_bf16_row_t* row;
+  side_t sides[2];
+  int64_t k_block, m_tiles, n_tiles;
+  vtpu_convert_fn_t narrow;
+  bool writes_directly;
+  size_t result_size;  // of an element
+  int lane_count;
+  size_t lanes_offset, lane_size;
+  size_t temp_offset, tile_offset, low_offset;  // in a lane's scratch
+} dot_t;
+
+typedef struct run {
+  const dot_t* dot;
+  const void* in[2];
+  char* out;
+  char* scratch;
+} run_t;
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+static bool has_low(const dot_t* dot) {
+  return dot->sides[0].part_count + dot->sides[1].part_count > 2;
+}
+
+// --- prepare ----------------------------------------------------------------------------------------
+
+static bool sides_make(const vtpu_dot_shape_t* shape, dot_t* dot) {
+  for (int s = 0; s < 2; s++) {
+    side_t* side = &dot->sides[s];
+    side->at = shape->sides[s];
+    side->parts[1] = VTPU_BF16_FROM_F32_LOW;
+    if (!vtpu_bf16_source_of(side->at.dtype, shape->precision, &side->parts[0])) return false;
+    bool is_split = side->at.dtype == TPT_F32 && shape->precision == TPT_PRECISION_HIGH;
+    side->part_count = is_split ? 2 : 1;
+  }
+  return true;
+}
+
+static double work_of(const dot_t* dot) {
+  const vtpu_dot_shape_t* s = &dot->shape;
+  int passes = dot->sides[0].part_count + dot->sides[1].part_count - 1;
+  double packed = (double)s->batch_count * (double)s->k * (double)(s->m + s->n);
+  return vtpu_dot_flops(s) * passes / FLOPS_PER_NS + packed / ELEMENTS_PER_NS;
+}
+
+static void choose_tiles(dot_t* dot) {
+  const vtpu_dot_shape_t* s = &dot->shape;
+  int64_t block[2] = {s->m < TILE ? s->m : TILE, s->n < TILE ? s->n : TILE};
+  bool is_worth_cutting = work_of(dot) > CUT_COST;
+  for (int i = 0; i < 2; i++)
+    if (block[i] < 1) block[i] = 1;
+  while (is_worth_cutting && (block[0] > TILE_MIN || block[1] > TILE_MIN) &&
+         s->batch_count * ceil_div(s->m, block[0]) * ceil_div(s->n, block[1]) < TILES_WANTED) {
+    int64_t* larger = block[0] > block[1] ? &block[0] : &block[1];
+    *larger = ceil_div(ceil_div(*larger, 2), 32) * 32;
+  }
+  dot->m_tiles = ceil_div(s->m, block[0]);
+  dot->n_tiles = ceil_div(s->n, block[1]);
+  dot->sides[0].block = block[0];
+  dot->sides[1].block = block[1];
+}
+
+static size_t take(size_t* inout_offset, size_t size) {
+  size_t at = *inout_offset;
+  *inout_offset += vtpu_scratch_align(size);
+  return at;
+}
+
+// Decides which sides are packed whole, and how that is cut into items.
+static void choose_wholes(dot_t* dot, size_t* inout_offset) {
+  const vtpu_dot_shape_t* shape = &dot->shape;
+  for (int s = 0; s < 2; s++) {
+    side_t* side = &dot->sides[s];
+    side->strips = vtpu_bf16_strips(side->at.free.count);
+    // An odd number of tiles: strips an even power of two apart would share a few sets of the caches.
+    side->strip_stride = vtpu_bf16_strip(shape->k) | VTPU_BF16_TILE;
+    double size = 2.0 * (double)(shape->batch_count * side->strips) * (double)side->strip_stride;
+    int64_t readers = s == 0 ? dot->n_tiles : dot->m_tiles;
+    side->is_whole = readers > 1 && size * side->part_count <= WHOLE_MAX;
+    if (!side->is_whole) continue;
+    for (int p = 0; p < side->part_count; p++)
+      side->offset[p] = take(inout_offset, (size_t)size);
+    int64_t rows = side->at.free.count < PACK_FREE ? side->at.free.count : PACK_FREE;
+    if (rows < 1) rows = 1;
+    side->k_step = ceil_div(PACK_ITEM / rows, VTPU_BF16_DEPTH) * VTPU_BF16_DEPTH;
+    side->k_steps = ceil_div(shape->k, side->k_step);
+    side->free_steps = ceil_div(side->at.free.count, PACK_FREE);
+    side->pack_items = shape->batch_count * side->free_steps * side->k_steps * side->part_count;
+  }
+}
+
+static size_t temp_size(const side_t* side, int64_t free_count, int64_t k_count) {
+  vtpu_bf16_block_t block = {.element_size = tpt_dtype_size(side->at.dtype),
+                             .free = side->at.free,
+                             .contract = side->at.contract,
+                             .contract_inner = side->at.contract_inner,
+                             .free_count = free_count,
+                             .k_count = k_count};
+  return vtpu_bf16_temp_size(&block);
+}
+
+static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
+  size_t offset = 0, lane = 0, temp = 0;
+  choose_wholes(dot, &offset);
+  bool has_panel = !dot->sides[0].is_whole || !dot->sides[1].is_whole;
+  dot->k_block = has_panel && dot->shape.k > K_PANEL ? K_PANEL : dot->shape.k;
+  for (int s = 0; s < 2; s++) {
+    side_t* side = &dot->sides[s];
+    int64_t rows = side->is_whole ? PACK_FREE : side->block;
+    size_t size = temp_size(side, rows, side->is_whole ? side->k_step : dot->k_block);
+    if (size > temp) temp = size;
+    if (side->is_whole) continue;
+    side->strip_stride = vtpu_bf16_strip(dot->k_block);
+    for (int p = 0; p < side->part_count; p++)
+      side->offset[p] =
+          take(&lane, (size_t)(vtpu_bf16_strips(side->block) * side->strip_stride) * 2);
+  }
+  dot->temp_offset = take(&lane, temp);
+  size_t tile = (size_t)(dot->sides[0].block * dot->sides[1].block) * sizeof(float);
+  dot->tile_offset = take(&lane, dot->writes_directly ? 0 : tile);
+  dot->low_offset = take(&lane, has_low(dot) ? tile : 0);
+  dot->lanes_offset = offset;
+  dot->lane_size = lane;
+  kernel->scratch_size = offset + lane * (size_t)dot->lane_count;
+}
+
+static tpt_status_t run_bf16(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
+                             const void* const* in, void* const* out);
+
+tpt_status_t vtpu_dot_bf16_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t* shape,
+                                   bool* out_done) {
+  *out_done = false;
+  const vtpu_bf16_row_t* row = vtpu_bf16_row();
+  if (!row || shape->compute != VTPU_COMPUTE_F32) return NULL;
+  dot_t* dot = tpt_arena_calloc(kernel->arena, 1, sizeof(*dot));
+  if (!dot) return tpt_arena_status(kernel->arena);
+  if (!sides_make(shape, dot) || vtpu_dot_is_gemv(shape)) return NULL;
+  dot->state.run = run_bf16;
+  dot->shape = *shape;
+  dot->row = row;
+  dot->result_size = tpt_dtype_size(shape->result);
+  dot->narrow = vtpu_narrow_fn(VTPU_COMPUTE_F32, shape->result);
+  dot->writes_directly = shape->result == TPT_F32;
+  choose_tiles(dot);
+  int64_t items = shape->batch_count * dot->m_tiles * dot->n_tiles;
+  kernel->cost = (int64_t)(work_of(dot) + vtpu_dot_bytes(kernel) / 10) + 100 + items * 200;
+  dot->lane_count = vtpu_lane_count(items, kernel->cost);
+  layout_scratch(dot, kernel);
+  kernel->state = dot;
+  *out_done = true;
+  return tpt_arena_status(kernel->arena);
+}
+
+// --- packing ----------------------------------------------------------------------------------------
+
+static vtpu_bf16_block_t side_block(const run_t* run, int s, int part, int64_t batch) {
+  const side_t* side = &run->dot->sides[s];
+  size_t size = tpt_dtype_size(side->at.dtype);
+  return (vtpu_bf16_block_t){
+      .data = (const char*)run->in[s] +
+              vtpu_dot_batch_offset(&run->dot->shape, s, batch) * (int64_t)size,
+      .element_size = size,
+      .free = side->at.free,
+      .contract = side->at.contract,
+      .contract_inner = side->at.contract_inner,
+      .source = side->parts[part],
+      .is_rhs = s == 1,
+      .strip_stride = side->strip_stride,
+  };
+}
+
+// Where a strip of a whole operand lies.
+static uint16_t* whole_at(const run_t* run, const side_t* side, int part, int64_t batch,
+                          int64_t first_free) {
+  int64_t strip = batch * side->strips + first_free / VTPU_BF16_FREE;
+  return (uint16_t*)(run->scratch + side->offset[part]) + strip * side->strip_stride;
+}
+
+static char* lane_memory(const run_t* run, int lane) {
+  return run->scratch + run->dot->lanes_offset + run->dot->lane_size * (size_t)lane;
+}
+
+static void pack_item(void* arg, int64_t item, int lane) {
+  const run_t* run = arg;
+  const dot_t* dot = run->dot;
+  int s = item >= dot->sides[0].pack_items;
+  if (s == 1) item -= dot->sides[0].pack_items;
+  const side_t* side = &dot->sides[s];
+  int64_t k = item % side->k_steps * side->k_step;
+  item /= side->k_steps;
+  int64_t free = item % side->free_steps * PACK_FREE;
+  item /= side->free_steps;
+  int64_t batch = item % dot->shape.batch_count;
+  int part = (int)(item / dot->shape.batch_count);
+  vtpu_bf16_block_t block = side_block(run, s, part, batch);
+  int64_t k_left = dot->shape.k - k, free_left = side->at.free.count - free;
+  block.first_k = k, block.k_count = k_left < side->k_step ? k_left : side->k_step;
+  block.first_free = free, block.free_count = free_left < PACK_FREE ? free_left : PACK_FREE;
+  block.out = whole_at(run, side, part, batch, free) + vtpu_bf16_strip(k);
+  vtpu_bf16_pack(&block, lane_memory(run, lane) + dot->temp_offset);
+}
+
+// --- tiles ------------------------------------------------------------------------------------------
+
+typedef struct tile {
+  int64_t batch, first[2];  // first free position of each side
+  int64_t count[2];         // rows and columns
+  int64_t k, k_count;       // contracting range at hand
+  char* lane;
+} tile_t;
+
+static const uint16_t* tile_operand(const run_t* run, const tile_t* tile, int s, int part) {
+  const side_t* side = &run->dot->sides[s];
+  if (side->is_whole)
+    return whole_at(run, side, part, tile->batch, tile->first[s]) + vtpu_bf16_strip(tile->k);
+  vtpu_bf16_block_t block = side_block(run, s, part, tile->batch);
+  block.first_free = tile->first[s], block.free_count = tile->count[s];
+  block.first_k = tile->k, block.k_count = tile->k_count;
+  block.out = (uint16_t*)(tile->lane + side->offset[part]);
+  vtpu_bf16_pack(&block, tile->lane + run->dot->temp_offset);
+  return block.out;
+}
+
+static void tile_sum(const run_t* run, tile_t* tile, float* c, int64_t ldc, float* low) {
+  const dot_t* dot = run->dot;
+  do {  // without terms there still are zeros to write
+    int64_t left = dot->shape.k - tile->k;
+    tile->k_count = left < dot->k_block ? left : dot->k_block;
+    const uint16_t* operand[2][2];
+    for (int s = 0; s < 2; s++)
+      for (int p = 0; p < dot->sides[s].part_count; p++)
+        operand[s][p] = tile_operand(run, tile, s, p);
+    vtpu_bf16_product_t product = {.a = operand[0][0],
+                                   .b = operand[1][0],
+                                   .a_stride = dot->sides[0].strip_stride,
+                                   .b_stride = dot->sides[1].strip_stride,
+                                   .m = (int)tile->count[0],
+                                   .n = (int)tile->count[1],
+                                   .k_tiles = (int)vtpu_bf16_tiles(tile->k_count),
+                                   .c = c,
+                                   .ldc = ldc,
+                                   .accumulate = tile->k > 0};
+    dot->row->product(&product);
+    product.c = low, product.ldc = tile->count[1];
+    for (int s = 0; s < 2; s++) {
+      if (dot->sides[s].part_count < 2) continue;
+      product.a = operand[0][s == 0], product.b = operand[1][s == 1];
+      dot->row->product(&product);
+      product.accumulate = true;
+    }
+    tile->k += tile->k_count;
+  } while (tile->k < dot->shape.k);
+  if (has_low(dot)) vtpu_low_add(c, ldc, low, tile->count[0], tile->count[1]);
+}
+
+static void tile_item(void* arg, int64_t item, int lane) {
+  const run_t* run = arg;
+  const dot_t* dot = run->dot;
+  tile_t tile = {.lane = lane_memory(run, lane)};
+  int64_t position[2] = {item / dot->n_tiles % dot->m_tiles, item % dot->n_tiles};
+  tile.batch = item / dot->n_tiles / dot->m_tiles;
+  for (int s = 0; s < 2; s++) {
+    const side_t* side = &dot->sides[s];
+    tile.first[s] = position[s] * side->block;
+    int64_t left = side->at.free.count - tile.first[s];
+    tile.count[s] = left < side->block ? left : side->block;
+  }
+  int64_t result_offset =
+      (tile.batch * dot->shape.m + tile.first[0]) * dot->shape.n + tile.first[1];
+  char* result = run->out + result_offset * (int64_t)dot->result_size;
+  float* low = (float*)(tile.lane + dot->low_offset);
+  if (dot->writes_directly) {
+    tile_sum(run, &tile, (float*)result, dot->shape.n, low);
+    return;
+  }
+  float* c = (float*)(tile.lane + dot->tile_offset);
+  tile_sum(run, &tile, c, tile.count[1], low);
+  for (int64_t i = 0; i < tile.count[0]; i++)
+    dot->narrow(c + i * tile.count[1], result + (size_t)(i * dot->shape.n) * dot->result_size,
+                tile.count[1]);
+}
+
+static tpt_status_t run_bf16(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
+                             const void* const* in, void* const* out) {
+  const dot_t* dot = kernel->state;
+  run_t run = {.dot = dot, .in = {in[0], in[1]}, .out = out[0], .scratch = scratch};
+  int64_t items = dot->shape.batch_count * dot->m_tiles * dot->n_tiles;
+  if (items == 0) return NULL;
+  vtpu_lane_for(exec, dot->lane_count, dot->sides[0].pack_items + dot->sides[1].pack_items,
+                pack_item, &run);
+  vtpu_lane_for(exec, dot->lane_count, items, tile_item, &run);
+  return NULL;
+}
