@@ -36,6 +36,13 @@ static void step_print(const vtpu_program_t* program, const vtpu_step_t* step, i
   if (step->loop) {
     tpt_str_append_cstr(out, step->loop->reduction_count ? "reduction\t" : "loop\t");
     loop_print(step->loop, out);
+  } else if (step->rows) {
+    tpt_str_printf(out, "rows\t%" PRId64 " blocks, %d threads", step->rows->blocks,
+                   step->rows->lane_count);
+    for (int i = 0; i < step->rows->loop_count; i++) {
+      tpt_str_append_cstr(out, i ? "; " : ": ");
+      loop_print(step->rows->loops[i], out);
+    }
   } else if (step->node) {
     tpt_str_printf(out, "%s\t", tpt_hlo_row(step->node->op)->mnemonic);
     types_print(program, step, out);

@@ -74,6 +74,11 @@ static int members_order(const plan_t* plan, const fuse_loop_t* loop, place_t* p
   return count;
 }
 
+static uint32_t value_buffer(plan_t* plan, const fuse_loop_t* loop, uint32_t value) {
+  if (loop->group && plan->values[value].local != VTPU_NONE) return plan->values[value].local;
+  return plan_buffer_of(plan, value);
+}
+
 static void member_fill(plan_t* plan, const fuse_loop_t* loop, const fuse_member_t* from,
                         const int16_t* new_number, vtpu_member_t* to) {
   memset(to, 0, sizeof(*to));
@@ -97,7 +102,7 @@ static void member_fill(plan_t* plan, const fuse_loop_t* loop, const fuse_member
     to->number = from->node->attrs[0].bytes;
   } else {
     to->kind = VTPU_MEMBER_LOAD;
-    to->buffer = plan_buffer_of(plan, from->value);
+    to->buffer = value_buffer(plan, loop, from->value);
   }
 }
 
@@ -119,7 +124,7 @@ static tpt_status_t output_fill(plan_t* plan, const fuse_loop_t* loop, int o,
   memset(to, 0, sizeof(*to));
   to->member = new_number[member_resolve(loop, from->member)];
   to->map = (uint16_t)loop->members[from->member].map;
-  to->buffer = plan_buffer_of(plan, from->value);
+  to->buffer = value_buffer(plan, loop, from->value);
   to->monoid = TPT_HLO_COUNT;
   if (!from->reduce) return NULL;
   uint32_t operands = from->reduce->operand_count / 2;
@@ -139,7 +144,7 @@ static tpt_status_t output_fill(plan_t* plan, const fuse_loop_t* loop, int o,
   return NULL;
 }
 
-static tpt_status_t spec_fill(plan_t* plan, const fuse_loop_t* loop, vtpu_loop_spec_t* spec) {
+tpt_status_t fuse_loop_spec(plan_t* plan, const fuse_loop_t* loop, vtpu_loop_spec_t* spec) {
   size_t members = (size_t)loop->member_count + 1;
   place_t* places = tpt_arena_alloc(plan->temp, sizeof(*places) * members);
   int16_t* new_number = tpt_arena_alloc(plan->temp, sizeof(*new_number) * members);
@@ -186,7 +191,7 @@ static void step_lists(plan_t* plan, const vtpu_loop_spec_t* spec, vtpu_step_t* 
 tpt_status_t fuse_loop_step(plan_t* plan, const fuse_loop_t* loop, vtpu_step_t* out_step) {
   vtpu_loop_spec_t* spec = tpt_arena_calloc(plan->temp, 1, sizeof(*spec));
   if (!spec) return tpt_arena_status(plan->temp);
-  TPT_TRY(spec_fill(plan, loop, spec));
+  TPT_TRY(fuse_loop_spec(plan, loop, spec));
   TPT_TRY(tpt_arena_status(plan->arena));
   vtpu_loop_t* compiled;
   TPT_TRY(vtpu_loop_compile(spec, plan->arena, &compiled));

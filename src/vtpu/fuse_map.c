@@ -49,8 +49,7 @@ bool fuse_map_is_bijection(const fuse_loop_t* loop, const vtpu_map_t* map, int64
   return true;
 }
 
-// Splits loop dimension k into (dims[k] / inner, inner).
-static bool dim_split(fuse_loop_t* loop, int k, int64_t inner) {
+bool fuse_dim_split(fuse_loop_t* loop, int k, int64_t inner) {
   if (loop->rank == VTPU_LOOP_RANK_MAX) return false;
   for (int d = loop->rank; d > k + 1; d--) {
     loop->dims[d] = loop->dims[d - 1];
@@ -95,7 +94,7 @@ static outcome_t stride_assign(fuse_loop_t* loop, const tpt_type_t* type, const 
     if (type->dims[found] % factor != 0) return APART_FAILED;
     int64_t inner = type->dims[found] / factor;
     if (inner <= 1 || loop->dims[k] % inner != 0 || inner == loop->dims[k]) return APART_FAILED;
-    return dim_split(loop, k, inner) ? APART_SPLIT : APART_FAILED;
+    return fuse_dim_split(loop, k, inner) ? APART_SPLIT : APART_FAILED;
   }
   out->dim[k] = found;
   out->factor[k] = stride < 0 ? -factor : factor;

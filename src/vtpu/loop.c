@@ -29,9 +29,9 @@ static bool build_alloc(vtpu_build_t* b) {
 }
 
 // Cuts a long reduction with few results, so that several threads share it. Depends on shapes only.
-static void chunks_set(vtpu_loop_t* loop) {
+static void chunks_set(vtpu_loop_t* loop, bool is_row_part) {
   loop->chunks = 1;
-  if (loop->kept_tiles == 0 || loop->kept_tiles >= 8) return;
+  if (is_row_part || loop->kept_tiles == 0 || loop->kept_tiles >= 8) return;
   int64_t tiles_least = 32768 / (loop->lanes_max + 1) + 1;
   int64_t most = loop->reduced_tiles / tiles_least, wanted = 16 / loop->kept_tiles;
   loop->chunks = most < wanted ? most : wanted;
@@ -46,7 +46,7 @@ static void cost_set(vtpu_build_t* b) {
   for (int m = 0; m < b->spec->member_count; m++) {
     const vtpu_member_t* member = &b->spec->members[m];
     if (member->kind == VTPU_MEMBER_OP) loop->flops += count;
-    if (member->kind != VTPU_MEMBER_LOAD) continue;
+    if (member->kind != VTPU_MEMBER_LOAD || vtpu_buffer_is_local(member->buffer)) continue;
     double touched = 1;
     for (int d = 0; d < b->spec->rank; d++)
       if (b->spec->maps[member->map].stride[d]) touched *= (double)b->spec->dims[d];
@@ -59,7 +59,7 @@ static void cost_set(vtpu_build_t* b) {
     double kept = 1;
     for (int d = 0; d < b->spec->rank; d++)
       if (!b->spec->reduced[d]) kept *= (double)b->spec->dims[d];
-    bytes += (dense ? count : kept) * size;
+    if (!vtpu_buffer_is_local(output->buffer)) bytes += (dense ? count : kept) * size;
     if (!dense) loop->flops += count;
   }
   loop->bytes = bytes;
@@ -107,13 +107,13 @@ tpt_status_t vtpu_loop_compile(vtpu_loop_spec_t* spec, tpt_arena_t* arena, vtpu_
     TPT_TRY(tpt_arena_status(arena));
     TPT_TRY(vtpu_build_finish(&b));
     if (loop->register_count + loop->stream_count > VTPU_LOOP_SLOTS_MAX) break;
-    if (loop->register_size + vtpu_align64(loop->acc_size) + loop->work_size + 128 >
-        VTPU_LOOP_STACK)
-      continue;
+    loop->frame_size =
+        loop->register_size + vtpu_align64(loop->acc_size) + vtpu_align64(loop->work_size);
+    if (spec->row_rank == 0 && loop->frame_size + 128 > VTPU_LOOP_STACK) continue;
     loop->store_at = b.store_at;
     loop->last_read = b.last_read;
     if (loop->reduction_count)
-      chunks_set(loop);
+      chunks_set(loop, spec->row_rank > 0);
     else
       loop->chunks = 1;
     cost_set(&b);

@@ -20,6 +20,13 @@ enum {
   VTPU_LOOP_STACK = 128 * 1024,  // registers and accumulators of one thread
 };
 
+// A buffer number with this bit is an array of one block of rows (rows.h): the rest is its place in
+// the lane's local memory, in units of 64 bytes.
+#define VTPU_BUFFER_LOCAL 0x80000000u
+static inline bool vtpu_buffer_is_local(uint32_t buffer) {
+  return (buffer & VTPU_BUFFER_LOCAL) != 0 && buffer != UINT32_MAX;
+}
+
 // --- what to compute ---------------------------------------------------------------------------------
 
 // Where an element of a dense array lies, as a function of the loop's indexes.
@@ -73,6 +80,10 @@ typedef struct vtpu_loop_spec {
   int output_count;
   // Outputs may lie on loads in any way: everything is read before anything is written.
   bool stores_last;
+  // A part of a row step (rows.h): the first row_rank dimensions are rows, kept and never merged; a
+  // tile has row_block of the innermost of them (with all columns, if more than one). 0: a plain loop.
+  int row_rank;
+  int64_t row_block;
 } vtpu_loop_spec_t;
 
 // --- the compiled form ---------------------------------------------------------------------------------
@@ -159,6 +170,7 @@ typedef struct vtpu_loop {
   size_t acc_size;        // bytes of a unit's accumulators
   size_t work_size;       // bytes that reductions use within a call
   size_t scratch_size;    // for chunks > 1
+  size_t frame_size;      // bytes of registers, accumulators and work of one thread
   int64_t element_count;  // of the iteration space
   int64_t cost;           // nanoseconds on one thread
   int rank;               // of the iteration space, merged
@@ -208,19 +220,29 @@ void vtpu_tile_pattern(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
 const int32_t* vtpu_tile_offsets(const vtpu_loop_t* loop, const vtpu_pattern_t* pattern,
                                  int64_t element_size, tpt_arena_t* arena);
 // Bytes that a map moves per tile of each level.
-const int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
-                               const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena);
+int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
+                         const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena);
 
 // One thread's state over a run (loop_run.c), seen by reductions.
 typedef struct vtpu_frame {
   const vtpu_loop_t* loop;
   void* const* pointers;
+  char* local;  // of row steps
   int64_t extent[2];
   int64_t rows, columns, lanes;
   char* work;                      // work_size bytes for reductions
+  char* acc;                       // acc_size bytes
   int64_t at[VTPU_LOOP_RANK_MAX];  // tile numbers per level
   void* slots[VTPU_LOOP_SLOTS_MAX];
 } vtpu_frame_t;
+// Gives a frame its memory (frame_size bytes, 64-aligned). Then: seek to a tile, run the prologue once,
+// run tiles.
+void vtpu_frame_begin(vtpu_frame_t* frame, const vtpu_loop_t* loop, void* const* pointers,
+                      char* memory);
+void vtpu_frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_tile);
+void vtpu_frame_prologue(vtpu_frame_t* frame);
+// Runs `count` kept tiles from the present one, reductions included; stands at the next one then.
+void vtpu_frame_run(vtpu_frame_t* frame, int64_t count);
 // Accumulators of a unit: made empty; take the present tile (number 0 is the unit's first); gather what
 // `take` left loose; take another chunk's; write the results. `lanes` is the number of results.
 void vtpu_reduce_start(const vtpu_frame_t* frame, char* acc, int64_t lanes);

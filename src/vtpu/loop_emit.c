@@ -35,7 +35,11 @@ static uint16_t stream_add(vtpu_build_t* b, uint32_t buffer, const vtpu_map_t* m
   vtpu_stream_t* stream = &b->loop->streams[b->loop->stream_count];
   stream->buffer = buffer;
   stream->offset = map->offset * size;
-  stream->step = vtpu_tile_steps(b->spec, b->tile, map, size, b->arena);
+  int64_t* step = vtpu_tile_steps(b->spec, b->tile, map, size, b->arena);
+  // A local array holds one block: the levels of rows, the first ones, do not move in it.
+  for (int d = 0, level = 0; step && vtpu_buffer_is_local(buffer) && d < b->spec->row_rank; d++)
+    if (b->tile->box[d] < b->spec->dims[d]) step[level++] = 0;
+  stream->step = step;
   return (uint16_t)(VTPU_PLACE_STREAM | b->loop->stream_count++);
 }
 
@@ -55,6 +59,7 @@ static bool map_is_fixed(const vtpu_build_t* b, uint16_t stream, const vtpu_patt
   const vtpu_loop_t* loop = b->loop;
   if (loop->level_count == 0) return false;  // a single tile: nothing would repeat
   const int64_t* steps = loop->streams[stream & ~VTPU_PLACE_STREAM].step;
+  if (vtpu_buffer_is_local(loop->streams[stream & ~VTPU_PLACE_STREAM].buffer)) return false;
   for (int level = 0; level < loop->level_count; level++)
     if (steps[level]) return false;
   // Lanes of a ragged tile are the first of a full one unless the columns are cut.

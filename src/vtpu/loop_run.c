@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "vtpu/lane.h"
-#include "vtpu/loop.h"
+#include "vtpu/loop_build.h"
 #include "vtpu/subnormal.h"
 
 // --- lanes in and out ------------------------------------------------------------------------------------
@@ -112,7 +112,14 @@ static void extents_set(vtpu_frame_t* frame) {
   frame->lanes = frame->rows * frame->columns;
 }
 
-static void frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_tile) {
+static intptr_t stream_base(const vtpu_frame_t* frame, uint32_t buffer) {
+  if (buffer == UINT32_MAX) return 0;
+  if (vtpu_buffer_is_local(buffer))
+    return (intptr_t)frame->local + (intptr_t)(buffer & ~VTPU_BUFFER_LOCAL) * 64;
+  return (intptr_t)frame->pointers[buffer];
+}
+
+void vtpu_frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_tile) {
   const vtpu_loop_t* loop = frame->loop;
   for (int level = loop->kept_level_count - 1; level >= 0; level--) {
     frame->at[level] = kept_tile % loop->tiles[level];
@@ -124,7 +131,7 @@ static void frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_t
   }
   for (int s = 0; s < loop->stream_count; s++) {
     const vtpu_stream_t* stream = &loop->streams[s];
-    intptr_t base = stream->buffer == UINT32_MAX ? 0 : (intptr_t)frame->pointers[stream->buffer];
+    intptr_t base = stream_base(frame, stream->buffer);
     int64_t offset = stream->offset;
     for (int level = 0; level < loop->level_count; level++)
       offset += stream->step[level] * frame->at[level];
@@ -193,24 +200,25 @@ typedef struct launch {
   bool flush_subnormals;
 } launch_t;
 
-static void frame_begin(vtpu_frame_t* frame, const launch_t* launch, char* memory) {
-  const vtpu_loop_t* loop = launch->loop;
+void vtpu_frame_begin(vtpu_frame_t* frame, const vtpu_loop_t* loop, void* const* pointers,
+                      char* memory) {
   frame->loop = loop;
-  frame->pointers = launch->pointers;
+  frame->pointers = pointers;
+  frame->local = NULL;
   frame->extent[0] = frame->extent[1] = 1;
   frame->slots[0] = NULL;
   for (int i = 0; i < loop->register_count; i++)
     frame->slots[i] = memory + loop->register_offsets[i];
   frame->work = memory + loop->register_size;
+  frame->acc = frame->work + vtpu_align64(loop->work_size);
 }
 
 void vtpu_loop_run_vector(const vtpu_loop_t* loop, int64_t count, void* const* pointers) {
   _Alignas(64) char memory[VTPU_LOOP_STACK];
-  launch_t launch = {loop, pointers, NULL, false};
   vtpu_frame_t frame;
   if (count == 0) return;
-  frame_begin(&frame, &launch, memory);
-  frame_seek(&frame, 0, 0);
+  vtpu_frame_begin(&frame, loop, pointers, memory);
+  vtpu_frame_seek(&frame, 0, 0);
   int64_t box = loop->partial[1].box;
   for (int64_t done = 0; done < count; done += box) {
     frame.extent[1] = frame.columns = frame.lanes = count - done < box ? count - done : box;
@@ -223,7 +231,7 @@ void vtpu_loop_run_vector(const vtpu_loop_t* loop, int64_t count, void* const* p
   }
 }
 
-static void prologue_run(vtpu_frame_t* frame) {
+void vtpu_frame_prologue(vtpu_frame_t* frame) {
   if (frame->loop->prologue_count == 0) return;
   int64_t lanes = frame->lanes, extents[2] = {frame->extent[0], frame->extent[1]};
   for (int p = 0; p < 2; p++)
@@ -241,9 +249,9 @@ static void map_range(void* arg, int64_t begin, int64_t end, int thread) {
   vtpu_frame_t frame;
   (void)thread;
   vtpu_subnormal_t mode = vtpu_subnormal_begin(launch->flush_subnormals);
-  frame_begin(&frame, launch, memory);
-  frame_seek(&frame, begin, 0);
-  prologue_run(&frame);
+  vtpu_frame_begin(&frame, launch->loop, launch->pointers, memory);
+  vtpu_frame_seek(&frame, begin, 0);
+  vtpu_frame_prologue(&frame);
   for (int64_t tile = begin; tile < end; tile++) {
     instrs_run(&frame, launch->loop->prologue_count, launch->loop->instr_count);
     if (tile + 1 < end) frame_advance(&frame);
@@ -251,11 +259,9 @@ static void map_range(void* arg, int64_t begin, int64_t end, int thread) {
   vtpu_subnormal_end(mode);
 }
 
-static void reduce_unit(vtpu_frame_t* frame, int64_t kept_tile, int64_t chunk, char* acc) {
+// Takes the reduced tiles [begin, end) of a unit, from where the frame stands; ends at the last one.
+static void unit_take(vtpu_frame_t* frame, int64_t begin, int64_t end, char* acc) {
   const vtpu_loop_t* loop = frame->loop;
-  int64_t begin = loop->reduced_tiles * chunk / loop->chunks;
-  int64_t end = loop->reduced_tiles * (chunk + 1) / loop->chunks;
-  frame_seek(frame, kept_tile, begin);
   int64_t lanes = loop->across ? frame->rows : frame->columns;
   int64_t gathered = 0;
   vtpu_reduce_start(frame, acc, lanes);
@@ -272,6 +278,27 @@ static void reduce_unit(vtpu_frame_t* frame, int64_t kept_tile, int64_t chunk, c
   vtpu_reduce_settle(frame, acc, lanes);
 }
 
+static void reduce_unit(vtpu_frame_t* frame, int64_t kept_tile, int64_t chunk, char* acc) {
+  const vtpu_loop_t* loop = frame->loop;
+  int64_t begin = loop->reduced_tiles * chunk / loop->chunks;
+  int64_t end = loop->reduced_tiles * (chunk + 1) / loop->chunks;
+  vtpu_frame_seek(frame, kept_tile, begin);
+  unit_take(frame, begin, end, acc);
+}
+
+void vtpu_frame_run(vtpu_frame_t* frame, int64_t count) {
+  const vtpu_loop_t* loop = frame->loop;
+  for (int64_t tile = 0; tile < count; tile++) {
+    if (loop->reduction_count) {
+      unit_take(frame, 0, loop->reduced_tiles, frame->acc);
+      vtpu_reduce_finish(frame, frame->acc, loop->reduced_tiles == 0);
+    } else {
+      instrs_run(frame, loop->prologue_count, loop->instr_count);
+    }
+    frame_advance(frame);
+  }
+}
+
 static void reduce_range(void* arg, int64_t begin, int64_t end, int thread) {
   const launch_t* launch = arg;
   const vtpu_loop_t* loop = launch->loop;
@@ -279,12 +306,11 @@ static void reduce_range(void* arg, int64_t begin, int64_t end, int thread) {
   vtpu_frame_t frame;
   (void)thread;
   vtpu_subnormal_t mode = vtpu_subnormal_begin(launch->flush_subnormals);
-  frame_begin(&frame, launch, memory);
-  char* own = memory + loop->register_size + loop->work_size;
-  frame_seek(&frame, begin / loop->chunks, 0);
-  if (loop->reduced_tiles > 0) prologue_run(&frame);
+  vtpu_frame_begin(&frame, launch->loop, launch->pointers, memory);
+  vtpu_frame_seek(&frame, begin / loop->chunks, 0);
+  if (loop->reduced_tiles > 0) vtpu_frame_prologue(&frame);
   for (int64_t unit = begin; unit < end; unit++) {
-    char* acc = loop->chunks > 1 ? launch->scratch + (size_t)unit * loop->acc_size : own;
+    char* acc = loop->chunks > 1 ? launch->scratch + (size_t)unit * loop->acc_size : frame.acc;
     reduce_unit(&frame, unit / loop->chunks, unit % loop->chunks, acc);
     if (loop->chunks == 1) vtpu_reduce_finish(&frame, acc, loop->reduced_tiles == 0);
   }
@@ -296,9 +322,9 @@ static void chunks_join(const launch_t* launch) {
   const vtpu_loop_t* loop = launch->loop;
   _Alignas(64) char memory[VTPU_LOOP_STACK];
   vtpu_frame_t frame;
-  frame_begin(&frame, launch, memory);
+  vtpu_frame_begin(&frame, launch->loop, launch->pointers, memory);
   for (int64_t kept = 0; kept < loop->kept_tiles; kept++) {
-    frame_seek(&frame, kept, 0);
+    vtpu_frame_seek(&frame, kept, 0);
     char* first = launch->scratch + (size_t)(kept * loop->chunks) * loop->acc_size;
     int64_t lanes = loop->across ? frame.rows : frame.columns;
     for (int64_t chunk = 1; chunk < loop->chunks; chunk++)

@@ -16,12 +16,12 @@ static bool dims_merge(const vtpu_loop_spec_t* spec, int outer, int inner) {
 void vtpu_spec_merge(vtpu_loop_spec_t* spec) {
   int rank = 0;
   for (int d = 0; d < spec->rank; d++) {
-    if (spec->dims[d] == 1) continue;
+    if (spec->dims[d] == 1 && d >= spec->row_rank) continue;
     for (int i = 0; i < spec->map_count; i++)
       spec->maps[i].stride[rank] = spec->maps[i].stride[d];
     spec->dims[rank] = spec->dims[d];
     spec->reduced[rank] = spec->reduced[d];
-    if (rank > 0 && dims_merge(spec, rank - 1, rank)) {
+    if (rank > spec->row_rank && dims_merge(spec, rank - 1, rank)) {
       spec->dims[rank - 1] *= spec->dims[rank];
       for (int i = 0; i < spec->map_count; i++)
         spec->maps[i].stride[rank - 1] = spec->maps[i].stride[rank];
@@ -94,6 +94,21 @@ static void tile_choose_reduction(const vtpu_loop_spec_t* spec, int64_t lanes_wa
   out->row_count = out->lane_count - column_count;
 }
 
+// Columns of one row, or whole columns of a block of rows.
+static void tile_choose_rows(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, bool reduces,
+                             vtpu_tile_t* out) {
+  bool whole;
+  int64_t most = spec->row_block > 1 ? INT64_MAX : lanes_wanted;
+  lanes_take(spec, spec->row_rank, spec->rank - 1, most, out, &whole);
+  if (spec->row_block == 1) return;
+  out->box[spec->row_rank - 1] = spec->row_block;
+  for (int i = out->lane_count++; i > 0; i--)
+    out->lane_dims[i] = out->lane_dims[i - 1];
+  out->lane_dims[0] = spec->row_rank - 1;
+  // A reduction of nothing has its results in the columns.
+  out->row_count = reduces && spec->rank == spec->row_rank ? 0 : 1;
+}
+
 void vtpu_tile_choose(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, vtpu_tile_t* out) {
   bool reduces = false, whole;
   for (int i = 0; i < spec->output_count; i++)
@@ -104,6 +119,10 @@ void vtpu_tile_choose(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, vtpu_t
   for (int d = 0; d < spec->rank; d++)
     out->box[d] = 1;
   if (spec->rank == 0) return;
+  if (spec->row_rank > 0) {
+    tile_choose_rows(spec, lanes_wanted, reduces, out);
+    return;
+  }
   int last = spec->rank - 1, other = reduces ? -1 : transposed_dim(spec);
   if (reduces) {
     tile_choose_reduction(spec, lanes_wanted, out);
@@ -232,8 +251,8 @@ const int32_t* vtpu_tile_offsets(const vtpu_loop_t* loop, const vtpu_pattern_t* 
   return offsets;
 }
 
-const int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
-                               const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena) {
+int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
+                         const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena) {
   int64_t* steps = tpt_arena_alloc(arena, sizeof(*steps) * VTPU_LOOP_RANK_MAX);
   if (!steps) return NULL;
   int level = 0;

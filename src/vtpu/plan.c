@@ -329,9 +329,18 @@ static tpt_status_t steps_complete(fuse_t* f, steps_t* steps) {
     else if (step->row)
       TPT_TRY(kernel_make(f->plan, step->node, step));
   }
+  TPT_TRY(plan_rows(f));
   for (fuse_loop_t* loop = f->loops; loop; loop = loop->next) {
     if (loop->output_count == 0) continue;
-    vtpu_step_t* step = step_add(f->plan, steps);
+    vtpu_step_t* step = NULL;
+    if (loop->group) {
+      if (!plan_rows_is_last(loop)) continue;
+      step = step_add(f->plan, steps);
+      if (!step) return tpt_arena_status(f->plan->temp);
+      TPT_TRY(plan_rows_step(f->plan, loop, step));
+      continue;
+    }
+    step = step_add(f->plan, steps);
     if (!step) return tpt_arena_status(f->plan->temp);
     TPT_TRY(fuse_loop_step(f->plan, loop, step));
     if (is_foldable(f->plan, step)) {

@@ -11,6 +11,7 @@
 #include "vtpu/kernel.h"
 #include "vtpu/loop.h"
 #include "vtpu/program.h"
+#include "vtpu/rows.h"
 
 #define VTPU_NONE UINT32_MAX
 enum { VTPU_MAP_OPERANDS_MAX = 32 };
@@ -52,6 +53,7 @@ struct vtpu_step {
   const tpt_node_t* node;  // of kernels and control flow
   const vtpu_loop_t* loop;
   const vtpu_loop_spec_t* spec;  // of the loop, as compiled
+  const vtpu_rows_t* rows;       // of a row step
   const vtpu_kernel_row_t* row;
   vtpu_kernel_t* kernel;
   // Operand and result buffers (of control flow: operands, then what its blocks capture). Copies have
@@ -103,6 +105,7 @@ struct vtpu_program {
 
 tpt_status_t vtpu_steps_run(const vtpu_block_plan_t* plan, const vtpu_run_t* run);
 tpt_status_t vtpu_step_loop(const vtpu_step_t* step, const vtpu_run_t* run);
+tpt_status_t vtpu_step_rows(const vtpu_step_t* step, const vtpu_run_t* run);
 tpt_status_t vtpu_step_kernel(const vtpu_step_t* step, const vtpu_run_t* run);
 tpt_status_t vtpu_step_copy(const vtpu_step_t* step, const vtpu_run_t* run);
 tpt_status_t vtpu_step_while(const vtpu_step_t* step, const vtpu_run_t* run);
@@ -129,8 +132,9 @@ typedef struct plan_value {
   bool materialised;
   uint32_t buffer;  // VTPU_NONE until needed
   uint32_t hard_q;  // least position of a step that needs it in memory; VTPU_NONE: no such step
-  bool returned;
   fuse_demand_t* demands;
+  fuse_loop_t* maker;  // the loop that stores it
+  uint32_t local;      // its local buffer in a row step; VTPU_NONE: it has none
 } plan_value_t;
 
 typedef struct plan {
@@ -226,10 +230,14 @@ struct fuse_loop {
   int member_count, member_capacity;
   fuse_output_t outputs[VTPU_LOOP_OUTPUTS_MAX];
   int output_count;
+  struct row_group* group;  // the loops with which it makes a row step
+  int row_rank;             // of a group: leading dimensions that are rows
   fuse_loop_t* next;
 };
 
 fuse_loop_t* fuse_loop_create(plan_t* plan, uint32_t position, const tpt_type_t* space);
+// Splits dimension k into (dims[k] / inner, inner); false when there are too many.
+bool fuse_dim_split(fuse_loop_t* loop, int k, int64_t inner);
 // Number of a map (found or added); -1 when out of memory.
 int fuse_map_add(plan_t* plan, fuse_loop_t* loop, const vtpu_map_t* map);
 // The dense row-major walk of an array with as many elements as the loop has.
@@ -242,6 +250,9 @@ bool fuse_map_compose(plan_t* plan, fuse_loop_t* loop, const tpt_node_t* node, i
                       vtpu_map_t* out);
 // Member of (root value, map), found or added; *out_new tells.
 int fuse_member_add(plan_t* plan, fuse_loop_t* loop, uint32_t value, int map, bool* out_new);
+// What a finished loop computes, in compilable form; in the planner's memory.
+TPT_MUST_USE tpt_status_t fuse_loop_spec(plan_t* plan, const fuse_loop_t* loop,
+                                         vtpu_loop_spec_t* out_spec);
 // Compiles a finished loop into a step.
 TPT_MUST_USE tpt_status_t fuse_loop_step(plan_t* plan, const fuse_loop_t* loop,
                                          vtpu_step_t* out_step);

@@ -20,4 +20,10 @@ TPT_MUST_USE tpt_status_t fuse_value(fuse_t* f, const tpt_node_t* node, uint32_t
 TPT_MUST_USE tpt_status_t fuse_reduce(fuse_t* f, const tpt_node_t* node, uint32_t position);
 TPT_MUST_USE tpt_status_t fuse_bits(fuse_t* f, const tpt_node_t* node);
 
+// Gathers finished loops into row steps (plan_rows.c). Then, for the last loop of a group, its step.
+TPT_MUST_USE tpt_status_t plan_rows(fuse_t* f);
+bool plan_rows_is_last(const fuse_loop_t* loop);
+TPT_MUST_USE tpt_status_t plan_rows_step(plan_t* plan, const fuse_loop_t* loop,
+                                         vtpu_step_t* out_step);
+
 #endif  // TPUTORCH_VTPU_PLAN_FUSE_H_

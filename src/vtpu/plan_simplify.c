@@ -223,7 +223,7 @@ tpt_status_t plan_simplify(plan_t* plan) {
     plan_value_t* value = &plan->values[v];
     value->rep = value->root = v;
     value->loads = 1;
-    value->buffer = value->hard_q = VTPU_NONE;
+    value->buffer = value->hard_q = value->local = VTPU_NONE;
   }
   for (uint32_t n = 0; n < node_count; n++) {
     const tpt_node_t* node = plan->nodes[n];

@@ -157,6 +157,11 @@ tpt_status_t vtpu_step_loop(const vtpu_step_t* step, const vtpu_run_t* run) {
   return NULL;
 }
 
+tpt_status_t vtpu_step_rows(const vtpu_step_t* step, const vtpu_run_t* run) {
+  vtpu_rows_run(step->rows, run->exec, run->pointers, run->temp + step->scratch_offset);
+  return NULL;
+}
+
 enum { FEW = 16 };
 
 tpt_status_t vtpu_step_kernel(const vtpu_step_t* step, const vtpu_run_t* run) {

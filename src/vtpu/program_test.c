@@ -333,7 +333,7 @@ static void test_explain_names_steps(void) {
   tpt_str_init(&text);
   CHECK_OK(vtpu_program_explain(program, &text));
   CHECK(strstr(text.data, "dot_general\ttensor<8x8xf32>") && strstr(text.data, "loop\t64: ") &&
-        strstr(text.data, "reduction\t8x8: "));
+        strstr(text.data, "rows\t1 blocks, 1 threads: 8x8: "));
   tpt_str_deinit(&text);
   vtpu_program_release(program);
 }

@@ -588,6 +588,40 @@ static void test_sums_of_many_floats_are_accurate(void) {
   CHECK_NEAR(out[0], 100 * total + 0.5, 1);
 }
 
+// Rows of every length around the vector width, with specials anywhere in them.
+static void test_extremes_of_rows_keep_nan_and_zero_signs(void) {
+  static const float specials[] = {NAN, -NAN, -0.0f, 0.0f, INFINITY, -INFINITY, -1, 2};
+  enum { LONGEST = 70 };
+  for (int op = 0; op < 2; op++) {
+    const vtpu_vm_reduce_t* fns = vtpu_vm_reduce(op ? TPT_HLO_MINIMUM : TPT_HLO_MAXIMUM, TPT_F32);
+    for (int n = 1; n <= LONGEST; n++)
+      for (int place = 0; place < n; place += 1 + n / 7)
+        for (int special = 0; special < 8; special++)
+          for (int base = 0; base < 3; base++) {  // all -0, all negative, mixed
+            float x[LONGEST], got, init = op ? INFINITY : -INFINITY;
+            float want = init;
+            bool has_nan = false;
+            for (int i = 0; i < n; i++)
+              x[i] = base == 0 ? -0.0f : (base == 1 ? -3.0f - (float)i : (float)(i % 5 - 2));
+            x[place] = specials[special];
+            for (int i = 0; i < n; i++) {
+              bool above = x[i] > want || (x[i] == want && signbit(want) && !signbit(x[i]));
+              bool below = x[i] < want || (x[i] == want && !signbit(want) && signbit(x[i]));
+              has_nan |= isnan(x[i]);
+              if (op ? below : above) want = x[i];
+            }
+            char acc[64];
+            fns->start(acc, 1);
+            fns->across(acc, x, 1, n);
+            fns->finish(&got, acc, &init, 1);
+            if (has_nan)
+              CHECK(isnan(got));
+            else
+              CHECK(got == want && !signbit(got) == !signbit(want));
+          }
+  }
+}
+
 int main(void) {
   RUN(test_f32_functions_are_accurate);
   RUN(test_f32_functions_are_accurate_near_zero);
@@ -604,5 +638,6 @@ int main(void) {
   RUN(test_chains_round_twice);
   RUN(test_levels_agree);
   RUN(test_sums_of_many_floats_are_accurate);
+  RUN(test_extremes_of_rows_keep_nan_and_zero_signs);
   return TEST_RESULT;
 }
