@@ -107,12 +107,13 @@ void tpt_site_set(const char* file, int line);
 // Many calls recorded once and run as one program. Between begin and end (or cancel) the calling
 // thread's calls on the device are recorded instead of run: the tensors they return have types and no
 // values, and whatever needs a value (a download, .item()) is FAILED_PRECONDITION. The recorded calls may
-// use only the placeholders of tpt_capture_input and what was made from them (or other tensors of the
-// device: those are taken as inputs too, by the storage they are in now, and kept alive by the program).
+// use the placeholders of tpt_capture_input, what was made from them, and other tensors of the device: of
+// those the program keeps the values that they have now.
 typedef struct tpt_program tpt_program_t;
 TPT_MUST_USE tpt_status_t tpt_capture_begin(int device);
-// A tensor that stands for the next input: sizes, strides, dtype of `like`, offset 0, a storage of its
-// own. like->storage is not read. Result as of tpt_call_run.
+// A tensor that stands for the next input: sizes and dtype of `like`, its strides when they are dense (in
+// any order of dimensions) and contiguous ones otherwise, offset 0, a storage of its own. like->storage is
+// not read. Result as of tpt_call_run.
 TPT_MUST_USE tpt_status_t tpt_capture_input(int device, const tpt_tensor_t* like,
                                             tpt_result_t* out_result);
 // Ends the recording. outputs: windows on anything the recorded calls made or were given (flag
@@ -123,6 +124,8 @@ TPT_MUST_USE tpt_status_t tpt_capture_end(int device, const tpt_tensor_t* output
 void tpt_capture_cancel(int device);
 bool tpt_capture_is_active(void);                       // on this thread
 void tpt_program_release(tpt_program_t* take_program);  // NULL is legal
+// What errors, dumps and the compile log call it (copied). Before: "program".
+TPT_MUST_USE tpt_status_t tpt_program_set_name(tpt_program_t* program, const char* name);
 // Runs on inputs with the sizes, strides and dtypes of the placeholders, in their order
 // (INVALID_ARGUMENT otherwise); where they lie in their storages is free and never part of the program.
 // Compiles once per device and memory order of the inputs' storages. Results as of tpt_call_run, dense,
@@ -171,6 +174,7 @@ typedef struct tpt_counters {
   // Of the compiles: loaded from disk instead, looked for there in vain. Then what went wrong with the
   // disk cache, in this process; never an error.
   uint64_t disk_hits, disk_misses, disk_errors;
+  uint64_t fused_windows;  // programs that fused mode ran
   double compile_seconds;
 } tpt_counters_t;
 void tpt_counters_get(tpt_counters_t* out_counters);
@@ -180,7 +184,7 @@ void tpt_disk_trouble(char* text, int text_size);
 // The adapter reports each op that ran on the CPU.
 void tpt_counters_add_fallback(void);
 
-// Debug mode: every launch is awaited.
+// Debug mode on, or back to strict.
 void tpt_blocking_set(bool blocking);
 bool tpt_blocking_get(void);
 

@@ -58,6 +58,9 @@ const char* tpt_status_where(tpt_status_t status);
 // An independent copy (NULL for NULL).
 TPT_MUST_USE tpt_status_t tpt_status_clone(tpt_status_t status);
 
+// The first of two that is no success; the other one is released. Both consumed.
+TPT_MUST_USE tpt_status_t tpt_status_first(tpt_status_t take_a, tpt_status_t take_b);
+
 // Frees a status; NULL is legal.
 void tpt_status_release(tpt_status_t take_status);
 

@@ -139,7 +139,8 @@ static tpt_value_t request(tpt_lower_t* l, const tpt_request_t* wanted) {
   if (status) return fail_value(l, status);
   tpt_request_t made = *wanted;
   tpt_type_t type = tpt_type_scalar(wanted->dtype);
-  made.value = tpt_graph_parameter(l->graph, &type);
+  made.value = l->make_number ? l->make_number(l->number_context, wanted)
+                              : tpt_graph_parameter(l->graph, &type);
   l->requests[l->request_count++] = made;
   return made.value;
 }

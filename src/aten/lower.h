@@ -123,6 +123,10 @@ struct tpt_lower {
   int arg_count;
   tpt_dtype_t default_dtype;  // torch.get_default_dtype()
   tpt_precision_t precision;  // of f32 products
+  // (optional) Makes the 0-d value of a run-time number; NULL: a graph parameter. A call that is part of
+  // a larger program takes its numbers from there.
+  tpt_value_t (*make_number)(void* context, const tpt_request_t* wanted);
+  void* number_context;
   // --- set by the lowering through the functions below; arrays grow in `arena`
   tpt_arena_t* arena;
   tpt_request_t* requests;

@@ -260,6 +260,8 @@ tpt_status_t tpt_options_from_environment(tpt_options_t* options) {
   }
   const char* blocking = getenv("TPU_LAUNCH_BLOCKING");
   if (blocking && strcmp(blocking, "1") == 0) options->blocking = true;
+  const char* fused = getenv("TORCH_TPU_DEFER_AND_FUSE");
+  if (fused && strcmp(fused, "1") == 0) return tpt_options_set(options, "eager_mode", "fused");
   return NULL;
 }
 

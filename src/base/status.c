@@ -107,3 +107,9 @@ tpt_status_t tpt_status_clone(tpt_status_t status) {
 void tpt_status_release(tpt_status_t take_status) {
   if (take_status != &out_of_memory) tpt_free(take_status);
 }
+
+tpt_status_t tpt_status_first(tpt_status_t a, tpt_status_t b) {
+  if (!a) return b;
+  tpt_status_release(b);
+  return a;
+}

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "eager/compile.h"
 #include "eager/internal_op.h"
+#include "eager/program.h"
 #include "hlo/print.h"
 
 // Writes the program's text to <dump>/<number>-<op>.mlir.
@@ -27,7 +28,6 @@ static tpt_status_t dump_text(const tpt_device_t* device, const char* label) {
 
 static tpt_status_t compile(tpt_build_t* b, const char* label, tpt_executable_t** out_executable) {
   tpt_device_t* device = b->device;
-  if (b->result_count == 0) return NULL;
   tpt_str_clear(&device->text);
   TPT_TRY(tpt_graph_print(b->graph, &device->text));
   TPT_TRY(tpt_str_status(&device->text));
@@ -70,7 +70,7 @@ static uint32_t list_donations(const tpt_build_t* b, tpt_donation_t* out_donatio
 }
 
 static tpt_status_t fill_entry(const tpt_build_t* b, tpt_entry_t* entry) {
-  const tpt_frame_t* frame = b->frame;
+  const tpt_frame_t* frame = &b->device->frame;
   entry->words = copied(frame->words, frame->word_count * sizeof(*frame->words));
   entry->word_count = frame->word_count;
   entry->operands = copied(b->operands, b->operand_count * sizeof(*b->operands));
@@ -89,26 +89,33 @@ static tpt_status_t fill_entry(const tpt_build_t* b, tpt_entry_t* entry) {
   }
   entry->rng_counters = (b->lower.rng_draws + 3) / 4;
   entry->is_checked = has_checks(b->graph);
+  entry->is_confirmed = tpt_op_program(b->call->op) && !tpt_op_program(b->call->op)->is_captured;
   return NULL;
 }
 
-static tpt_status_t lower(tpt_build_t* b) {
+tpt_status_t tpt_build_lower(tpt_build_t* b, int precision) {
   const tpt_call_t* call = b->call;
   b->lower.graph = b->graph;
   b->lower.arena = b->arena;
   b->lower.op = call->op;
   b->lower.default_dtype = call->default_dtype;
-  b->lower.precision = (tpt_precision_t)tpt_precision_get();
+  b->lower.precision = (tpt_precision_t)precision;
+  if (b->replay) {
+    b->lower.make_number = b->replay->make_number;
+    b->lower.number_context = b->replay->context;
+  }
   TPT_TRY(tpt_build_operands(b));
   TPT_TRY(tpt_any_op_lower(&b->lower));
   TPT_TRY(tpt_build_requests(b));
   return tpt_build_outputs(b);
 }
 
-static tpt_status_t build(tpt_build_t* b, tpt_entry_t* entry) {
-  TPT_TRY(lower(b));
+static tpt_status_t build(tpt_build_t* b, bool is_run, tpt_entry_t* entry) {
+  TPT_TRY(tpt_build_from_frame(b));
+  TPT_TRY(tpt_build_lower(b, tpt_precision_get()));
   entry->label = tpt_op_label(b->call->op);
-  TPT_TRY(compile(b, entry->label, &entry->executable));
+  entry->is_lowered_only = !is_run && b->result_count > 0;
+  if (is_run && b->result_count > 0) TPT_TRY(compile(b, entry->label, &entry->executable));
   uint64_t* mask = &b->device->static_args[tpt_op_number(b->call->op)];
   if (b->lower.static_args & ~*mask) {  // the key grows by the numbers that the row reads
     *mask |= b->lower.static_args;
@@ -118,21 +125,35 @@ static tpt_status_t build(tpt_build_t* b, tpt_entry_t* entry) {
   return tpt_entry_add(b->device, entry);
 }
 
-tpt_status_t tpt_entry_build(tpt_device_t* device, const tpt_call_t* call,
+static void begin_build(tpt_build_t* b, tpt_device_t* device, const tpt_call_t* call) {
+  memset(b, 0, sizeof(*b));
+  b->device = device;
+  b->call = call;
+  b->graph = device->graph;
+  b->arena = &device->arena;
+  tpt_graph_reset(b->graph);
+  tpt_arena_reset(b->arena);
+}
+
+tpt_status_t tpt_entry_compile(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry) {
+  tpt_build_t b;
+  begin_build(&b, device, call);
+  TPT_TRY(tpt_build_from_frame(&b));
+  TPT_TRY(tpt_build_lower(&b, tpt_precision_get()));
+  TPT_TRY(compile(&b, entry->label, &entry->executable));
+  entry->is_lowered_only = false;
+  return NULL;
+}
+
+tpt_status_t tpt_entry_build(tpt_device_t* device, const tpt_call_t* call, bool is_run,
                              tpt_entry_t** out_entry) {
   tpt_entry_t* entry = tpt_calloc(1, sizeof(*entry));
   if (!entry) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for a compiled call");
+  entry->refs = 1;
   tpt_build_t b;
-  memset(&b, 0, sizeof(b));
-  b.device = device;
-  b.call = call;
-  b.frame = &device->frame;
-  b.graph = device->graph;
-  b.arena = &device->arena;
-  tpt_graph_reset(b.graph);
-  tpt_arena_reset(b.arena);
+  begin_build(&b, device, call);
   entry->hash = tpt_frame_hash(&device->frame);
-  tpt_status_t status = build(&b, entry);
+  tpt_status_t status = build(&b, is_run, entry);
   if (status) {
     tpt_entry_release(entry);
     return status;

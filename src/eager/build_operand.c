@@ -11,17 +11,30 @@ static void fill_none(tpt_value_t* values, size_t count) {
 }
 
 static tpt_status_t make_arrays(tpt_build_t* b) {
-  const tpt_frame_t* frame = b->frame;
-  b->groups = tpt_arena_calloc(b->arena, frame->group_count + 1, sizeof(*b->groups));
-  b->starts = tpt_arena_calloc(b->arena, frame->start_count + 1, sizeof(*b->starts));
-  b->offsets = tpt_arena_calloc(b->arena, frame->use_count + 1, sizeof(*b->offsets));
+  b->starts = tpt_arena_calloc(b->arena, b->start_count + 1, sizeof(*b->starts));
+  b->offsets = tpt_arena_calloc(b->arena, b->use_count + 1, sizeof(*b->offsets));
   TPT_TRY(tpt_arena_status(b->arena));
-  fill_none(b->starts, frame->start_count);
-  fill_none(b->offsets, frame->use_count);
-  for (size_t i = 0; i < frame->group_count; i++) {
+  fill_none(b->starts, b->start_count);
+  fill_none(b->offsets, b->use_count);
+  for (size_t i = 0; i < b->group_count; i++) {
     b->groups[i].original = b->groups[i].current = TPT_VALUE_NONE;
-    b->groups[i].home = frame->groups[i]->home;
+    b->groups[i].home = b->groups[i].before;
     b->groups[i].parameter = -1;
+  }
+  return NULL;
+}
+
+tpt_status_t tpt_build_from_frame(tpt_build_t* b) {
+  const tpt_frame_t* frame = &b->device->frame;
+  b->uses = frame->uses;
+  b->use_count = frame->use_count;
+  b->start_count = frame->start_count;
+  b->group_count = frame->group_count;
+  b->groups = tpt_arena_calloc(b->arena, frame->group_count + 1, sizeof(*b->groups));
+  if (!b->groups) return tpt_arena_status(b->arena);
+  for (size_t i = 0; i < frame->group_count; i++) {
+    b->groups[i].before = frame->groups[i]->home;
+    b->groups[i].has_value = frame->groups[i]->cell != NULL;
   }
   return NULL;
 }
@@ -45,6 +58,13 @@ static tpt_status_t set_operand(tpt_build_t* b, size_t number, const tpt_operand
 
 tpt_status_t tpt_build_parameter(tpt_build_t* b, const tpt_type_t* type,
                                  const tpt_operand_t* operand, tpt_value_t* out_value) {
+  if (b->replay) {
+    const tpt_request_t wanted = {.kind = TPT_REQUEST_SCALAR, .arg = -1, .dtype = type->dtype};
+    *out_value = operand->kind == TPT_OPERAND_HOME
+                     ? b->replay->values[operand->index]
+                     : b->replay->make_number(b->replay->context, &wanted);
+    return tpt_graph_status(b->graph);
+  }
   *out_value = tpt_graph_parameter(b->graph, type);
   TPT_TRY(tpt_graph_status(b->graph));
   return set_operand(b, tpt_graph_origin(b->graph, *out_value).number, operand);
@@ -52,16 +72,16 @@ tpt_status_t tpt_build_parameter(tpt_build_t* b, const tpt_type_t* type,
 
 tpt_status_t tpt_build_original(tpt_build_t* b, uint32_t number, tpt_value_t* out_value) {
   tpt_build_group_t* group = &b->groups[number];
-  const tpt_storage_t* storage = b->frame->groups[number];
   if (tpt_value_is_none(group->original)) {
-    if (!tpt_home_is_typed(storage->home))
+    if (!tpt_home_is_typed(group->before))
       TPT_FAIL(TPT_INTERNAL, "a storage without home type is read in part");
-    if (storage->cell) {
+    if (group->has_value) {
       tpt_operand_t operand = {.kind = TPT_OPERAND_HOME, .index = number};
-      TPT_TRY(tpt_build_parameter(b, &storage->home->type, &operand, &group->original));
-      group->parameter = (int32_t)tpt_graph_origin(b->graph, group->original).number;
+      TPT_TRY(tpt_build_parameter(b, &group->before->type, &operand, &group->original));
+      group->parameter =
+          b->replay ? 0 : (int32_t)tpt_graph_origin(b->graph, group->original).number;
     } else {
-      group->original = tpt_hlo_splat_i64(b->graph, &storage->home->type, 0);
+      group->original = tpt_hlo_splat_i64(b->graph, &group->before->type, 0);
     }
     if (!group->is_written) group->current = group->original;
   }
@@ -85,7 +105,7 @@ tpt_status_t tpt_build_starts(tpt_build_t* b, const tpt_use_t* use, tpt_value_t*
 }
 
 tpt_status_t tpt_build_offset(tpt_build_t* b, const tpt_use_t* use, tpt_value_t* out_value) {
-  size_t number = (size_t)(use - b->frame->uses);
+  size_t number = (size_t)(use - b->uses);
   if (tpt_value_is_none(b->offsets[number])) {
     tpt_type_t type = tpt_type_scalar(TPT_S64);
     tpt_operand_t operand = {
@@ -98,7 +118,7 @@ tpt_status_t tpt_build_offset(tpt_build_t* b, const tpt_use_t* use, tpt_value_t*
 
 static tpt_status_t read_use(tpt_build_t* b, const tpt_use_t* use, tpt_value_t* out_value) {
   const tpt_window_t* window = use->window;
-  if (window->span == 0 || !b->frame->groups[use->group]->cell) {
+  if (window->span == 0 || !b->groups[use->group].has_value) {
     *out_value = tpt_hlo_splat_i64(b->graph, &window->type, 0);
     return NULL;
   }
@@ -135,7 +155,7 @@ tpt_status_t tpt_build_operands(tpt_build_t* b) {
   tpt_arg_t* args = tpt_arena_alloc(b->arena, size ? size : 1);
   if (!args) return tpt_arena_status(b->arena);
   if (size) memcpy(args, call->args, size);
-  const tpt_use_t* use = b->frame->uses;
+  const tpt_use_t* use = b->uses;
   for (int i = 0; i < call->arg_count; i++) {
     if (args[i].kind == TPT_ARG_TENSOR || args[i].kind == TPT_ARG_TENSORS)
       TPT_TRY(give_values(b, &args[i], &use));
@@ -146,6 +166,7 @@ tpt_status_t tpt_build_operands(tpt_build_t* b) {
 }
 
 tpt_status_t tpt_build_requests(tpt_build_t* b) {
+  if (b->replay) return NULL;
   static const tpt_operand_kind_t kKinds[] = {
       [TPT_REQUEST_SCALAR] = TPT_OPERAND_SCALAR,
       [TPT_REQUEST_SEED] = TPT_OPERAND_SEED,

@@ -28,16 +28,22 @@ static tpt_status_t add_output(tpt_build_t* b, const tpt_output_t* output) {
   return NULL;
 }
 
-// Makes a home value an output: the untouched value of a storage is shared, not computed.
-static tpt_status_t return_value(tpt_build_t* b, tpt_value_t value, tpt_output_t* output) {
-  output->result = output->shared = -1;
-  for (size_t i = 0; i < b->frame->group_count; i++) {
+// The group whose untouched value this is, or -1. A replay decides as the call's own entry did.
+static int32_t group_of_value(const tpt_build_t* b, tpt_value_t value, const tpt_home_t* home) {
+  if (b->replay) return b->replay->outputs[b->output_count].shared;
+  for (size_t i = 0; i < b->group_count; i++) {
     const tpt_build_group_t* group = &b->groups[i];
     if (group->parameter < 0 || group->original.index != value.index) continue;
-    if (b->frame->groups[i]->home != output->home) break;
-    output->shared = (int32_t)i;
-    return NULL;
+    return group->before == home ? (int32_t)i : -1;
   }
+  return -1;
+}
+
+// Makes a home value an output: the untouched value of a storage is shared, not computed.
+static tpt_status_t return_value(tpt_build_t* b, tpt_value_t value, tpt_output_t* output) {
+  output->result = -1;
+  output->shared = group_of_value(b, value, output->home);
+  if (output->shared >= 0) return NULL;
   tpt_value_t* results =
       grown(b->arena, b->results, b->result_count, &b->result_capacity, sizeof(*results));
   if (!results) return tpt_arena_status(b->arena);
@@ -141,8 +147,8 @@ static tpt_status_t write_use(tpt_build_t* b, const tpt_use_t* use, tpt_value_t 
 }
 
 static const tpt_use_t* find_use(const tpt_build_t* b, int arg, int item) {
-  for (size_t i = 0; i < b->frame->use_count; i++) {
-    if (b->frame->uses[i].arg == arg && b->frame->uses[i].item == item) return &b->frame->uses[i];
+  for (size_t i = 0; i < b->use_count; i++) {
+    if (b->uses[i].arg == arg && b->uses[i].item == item) return &b->uses[i];
   }
   return NULL;
 }
@@ -221,17 +227,17 @@ static tpt_status_t add_lowered_writes(tpt_build_t* b) {
 }
 
 static tpt_status_t return_written(tpt_build_t* b) {
-  for (size_t i = 0; i < b->frame->group_count; i++) {
+  for (size_t i = 0; i < b->group_count; i++) {
     tpt_build_group_t* group = &b->groups[i];
     if (!group->is_written) continue;
     if (group->parameter >= 0 && group->current.index == group->original.index &&
-        group->home == b->frame->groups[i]->home)
+        group->home == group->before)
       continue;  // written with what it was
     tpt_output_t output = {.group = (int32_t)i, .home = group->home};
     TPT_TRY(return_value(b, group->current, &output));
     TPT_TRY(add_output(b, &output));
-    bool is_same_type = group->home == b->frame->groups[i]->home;
-    if (output.result >= 0 && group->parameter >= 0 && is_same_type)
+    bool is_same_type = group->home == group->before;
+    if (output.result >= 0 && group->parameter >= 0 && is_same_type && !b->replay)
       tpt_graph_alias(b->graph, (uint32_t)group->parameter, (uint32_t)output.result);
   }
   return NULL;
@@ -244,6 +250,6 @@ tpt_status_t tpt_build_outputs(tpt_build_t* b) {
     TPT_TRY(add_plain(b, next));
   TPT_TRY(add_lowered_writes(b));
   TPT_TRY(return_written(b));
-  tpt_graph_return(b->graph, b->results, b->result_count);
+  if (!b->replay) tpt_graph_return(b->graph, b->results, b->result_count);
   return tpt_graph_status(b->graph);
 }

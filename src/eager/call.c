@@ -5,6 +5,7 @@
 #include "aten/lower.h"
 #include "base/allocator.h"
 #include "eager/internal_op.h"
+#include "eager/program.h"
 
 // Results of this thread's last call.
 typedef struct thread_results {
@@ -49,22 +50,47 @@ static tpt_status_t check_values(tpt_device_t* device, const tpt_call_t* call) {
   return tpt_op_check(&lower);
 }
 
+// Where the call goes; NULL: it runs. The fused window runs first when the call is not to join it.
+static tpt_status_t choose_trace(tpt_device_t* device, tpt_trace_t** out_trace) {
+  *out_trace = NULL;
+  if (device->is_strict) return NULL;
+  *out_trace = tpt_capture_trace(device);
+  if (!*out_trace && tpt_eager_mode_get() == TPT_EAGER_FUSED) {
+    if (tpt_fused_is_due(device)) TPT_TRY(tpt_fused_flush(device));
+    return tpt_fused_trace(device, out_trace);
+  }
+  return tpt_fused_flush(device);
+}
+
+static tpt_status_t record(tpt_device_t* device, tpt_trace_t* trace, const tpt_call_t* call,
+                           tpt_entry_t* entry, tpt_result_t* results) {
+  TPT_TRY(tpt_trace_record(trace, call, entry, results));
+  if (!trace->is_fused) return NULL;
+  tpt_generator_t* generator = call->generator ? call->generator : device->generator;
+  generator->offset += entry->rng_counters;
+  tpt_fused_note_record(device);
+  return NULL;
+}
+
 tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
                                  tpt_result_t** out_results, int* out_count) {
   uint64_t hash;
+  tpt_trace_t* trace = NULL;
   device->counters.calls++;
   TPT_TRY(check_values(device, call));
+  if (__builtin_expect(tpt_device_may_record(device), 0)) TPT_TRY(choose_trace(device, &trace));
   TPT_TRY(tpt_key_build(device, call, &hash));
   tpt_entry_t* entry = tpt_key_find(device, hash);
   if (__builtin_expect(entry != NULL, 1)) {
     device->counters.hits++;
   } else {
-    TPT_TRY(tpt_entry_build(device, call, &entry));
+    TPT_TRY(tpt_entry_build(device, call, /*is_run=*/!trace, &entry));
   }
   TPT_TRY(reserve_results(entry->plain_count, out_results));
-  TPT_TRY(tpt_entry_launch(device, call, entry, *out_results));
   *out_count = (int)entry->plain_count;
-  return NULL;
+  if (__builtin_expect(trace != NULL, 0)) return record(device, trace, call, entry, *out_results);
+  if (__builtin_expect(entry->is_lowered_only, 0)) TPT_TRY(tpt_entry_compile(device, call, entry));
+  return tpt_entry_launch(device, call, entry, *out_results);
 }
 
 tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results, int* out_count) {

@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "eager/device.h"
+#include "eager/trace.h"
 
 tpt_status_t tpt_cell_create(tpt_device_t* device, tpt_cell_t** out_cell) {
   tpt_cell_t* cell = tpt_calloc(1, sizeof(*cell));
@@ -41,6 +42,10 @@ static void unlink_suspect(tpt_cell_t* cell) {
 
 static void destroy(tpt_cell_t* cell) {
   unlink_suspect(cell);
+  if (__builtin_expect(!cell->buffer, 0)) {
+    tpt_trace_forget(cell);
+    tpt_status_release(cell->failure);
+  }
   if (cell->buffer) tpt_memory_remove(cell->device, cell->size);
   tpt_buffer_release(cell->buffer);
   tpt_free(cell);

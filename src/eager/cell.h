@@ -21,15 +21,23 @@ typedef struct tpt_site {
 tpt_site_t tpt_site_of(const char* name, const char* file, int line);
 // "model.py:12" (or the phrase) into text; "" when it is not known. Returns text.
 const char* tpt_site_print(const tpt_site_t* site, char* text, size_t text_size);
+struct tpt_trace;
 
 typedef struct tpt_cell {
-  tpt_buffer_t* buffer;  // owned
+  tpt_buffer_t* buffer;  // owned; NULL: not computed yet (trace) or never (failure)
   tpt_device_t* device;
   size_t size;  // bytes, as accounted
   int refs;
   bool is_suspect;   // its value may turn out to be an error that nobody has looked for yet
   bool is_reported;  // its error was told once
   tpt_site_t site;   // the call to blame when it fails
+  // Without buffer: the trace whose value `value` this will be, or the failure that prevented it (owned;
+  // NULL: a value of a capture, which exists in its program only).
+  struct tpt_trace* trace;
+  tpt_status_t failure;
+  uint32_t value;
+  uint32_t input_value;       // with buffer: its number among the values of the trace
+  uint64_t input_serial;      // with this serial
   struct tpt_cell* previous;  // the device's suspects
   struct tpt_cell* next;
 } tpt_cell_t;

@@ -5,6 +5,7 @@
 #include "base/allocator.h"
 #include "eager/address.h"
 #include "eager/stride_order.h"
+#include "eager/trace.h"
 #include "eager/transfer.h"
 
 // dst's storage takes src's home and value (or host bytes) as they are.
@@ -71,6 +72,12 @@ static tpt_status_t pack_parcel(const tpt_tensor_t* src, parcel_t* out) {
     out->cell = tpt_cell_retain(storage->cell);
   } else {
     TPT_TRY(tpt_read_locked(src, &home, &out->cell));
+  }
+  tpt_status_t status = tpt_trace_need(storage->device, out->cell);
+  if (status) {
+    tpt_cell_release(out->cell);
+    out->cell = NULL;
+    return status;
   }
   out->type = home->type;
   return NULL;

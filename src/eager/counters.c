@@ -22,6 +22,7 @@ static void add(tpt_counters_t* sum, const tpt_counters_t* part) {
   sum->refused_donations += part->refused_donations;
   sum->disk_hits += part->disk_hits;
   sum->disk_misses += part->disk_misses;
+  sum->fused_windows += part->fused_windows;
   sum->compile_seconds += part->compile_seconds;
 }
 

@@ -8,6 +8,7 @@
 #include "base/allocator.h"
 #include "eager/entry.h"
 #include "eager/internal_op.h"
+#include "eager/program.h"
 
 enum { ENTRY_MAX = 16384 };
 
@@ -29,6 +30,7 @@ tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int ind
 }
 
 void tpt_device_deinit(tpt_device_t* device) {
+  tpt_fused_release(device->fused);
   tpt_barrier_deinit(&device->barrier);
   tpt_scalar_cache_release(device->scalars);
   tpt_frame_deinit(&device->frame);
@@ -51,7 +53,7 @@ static tpt_status_t collect_cells(tpt_device_t* device, tpt_cell_t*** out_cells,
   *out_cells = NULL;
   *out_count = 0;
   for (tpt_storage_t* s = device->storages; s; s = s->next) {
-    if (!s->cell) continue;
+    if (!s->cell || !s->cell->buffer) continue;
     if (!tpt_grow((void**)out_cells, &capacity, *out_count + 1, sizeof(**out_cells))) break;
     (*out_cells)[(*out_count)++] = tpt_cell_retain(s->cell);
   }
@@ -68,6 +70,7 @@ tpt_status_t tpt_device_wait(tpt_device_t* device) {
   size_t count;
   tpt_buffer_t* last = NULL;
   tpt_device_lock(device);
+  tpt_status_t flushed = tpt_fused_flush(device);
   tpt_status_t status = collect_cells(device, &cells, &count);
   if (!status) status = tpt_barrier_send(&device->barrier, device->client, device->index, &last);
   tpt_device_unlock(device);
@@ -87,9 +90,7 @@ tpt_status_t tpt_device_wait(tpt_device_t* device) {
     tpt_device_unlock(device);
   }
   tpt_free(cells);
-  if (!first) return status;
-  tpt_status_release(status);
-  return first;
+  return tpt_status_first(tpt_status_first(flushed, first), status);
 }
 
 tpt_status_t tpt_device_synchronize(int index) {

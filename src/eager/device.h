@@ -30,6 +30,10 @@ struct tpt_device {
   bool returns_donations, checks_indices;
   pthread_mutex_t lock;
   uint64_t call;  // number of the call or copy in progress
+  // recording
+  int capture_count;        // captures of any thread
+  bool is_strict;           // the call in progress is not to be recorded
+  struct tpt_fused* fused;  // (optional) calls that wait in fused mode
   // interned things, for ever, and compiled calls
   tpt_homes_t homes;
   tpt_table_t windows;
@@ -68,6 +72,11 @@ TPT_MUST_USE tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* cl
 void tpt_device_deinit(tpt_device_t* device);
 // Waits for every live value; the first failure that nobody has been told. Device not locked.
 TPT_MUST_USE tpt_status_t tpt_device_wait(tpt_device_t* device);
+// False: every call runs at once.
+static inline bool tpt_device_may_record(const tpt_device_t* device) {
+  return device->capture_count | (device->fused != NULL) |
+         (tpt_eager_mode_get() == TPT_EAGER_FUSED);
+}
 static inline void tpt_device_lock(tpt_device_t* device) {
   pthread_mutex_lock(&device->lock);
 }

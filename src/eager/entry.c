@@ -6,9 +6,10 @@
 #include <stdlib.h>
 
 #include "base/allocator.h"
+#include "eager/program.h"
 
 void tpt_entry_release(tpt_entry_t* entry) {
-  if (!entry) return;
+  if (!entry || --entry->refs > 0) return;
   tpt_executable_release(entry->executable);
   tpt_free(entry->words);
   tpt_free(entry->operands);
@@ -62,6 +63,32 @@ static void drop_old_half(tpt_device_t* device) {
   tpt_status_release(status);
   tpt_table_deinit(&kept);
   tpt_free(all);
+}
+
+void tpt_entries_drop(tpt_device_t* device, const tpt_op_t* op) {
+  uint64_t identity = tpt_op_identity(op);
+  tpt_table_t kept = {0};
+  bool has_any = false;
+  for (size_t i = 0; i < device->entries.capacity && !has_any; i++) {
+    const tpt_entry_t* entry = device->entries.items[i];
+    has_any = entry && entry->words[0] == identity;
+  }
+  if (!has_any) return;
+  for (size_t i = 0; i < device->entries.capacity; i++) {
+    tpt_entry_t* entry = device->entries.items[i];
+    if (!entry || entry->words[0] == identity) continue;
+    tpt_status_t status = tpt_table_add(&kept, entry->hash, entry);
+    if (!status) continue;
+    tpt_status_release(status);  // without memory they stay until they are old: nothing finds them
+    tpt_table_deinit(&kept);
+    return;
+  }
+  for (size_t i = 0; i < device->entries.capacity; i++) {
+    tpt_entry_t* entry = device->entries.items[i];
+    if (entry && entry->words[0] == identity) tpt_entry_release(entry);
+  }
+  tpt_table_deinit(&device->entries);
+  device->entries = kept;
 }
 
 tpt_status_t tpt_entry_add(tpt_device_t* device, tpt_entry_t* entry) {

@@ -39,11 +39,13 @@ typedef struct tpt_donation {
 } tpt_donation_t;
 
 typedef struct tpt_entry {
+  int refs;  // of the device, and of recorded calls
   uint64_t hash;
   uint64_t last_call;  // number of the call that used it last
   uint64_t* words;
   size_t word_count;
-  tpt_executable_t* executable;  // NULL: nothing to compute
+  tpt_executable_t* executable;  // NULL: nothing to compute, or
+  bool is_lowered_only;          // the call was only recorded so far
   tpt_operand_t* operands;
   uint32_t operand_count;
   tpt_output_t* outputs;  // plain results in order, then written storages
@@ -54,10 +56,15 @@ typedef struct tpt_entry {
   size_t result_size;     // bytes of all results
   const char* label;      // "add.Tensor"
   bool is_checked;        // the program may fail on values (index checks)
+  bool is_confirmed;  // its failure must be known at once: the calls in it are then run one by one
   bool has_writes;
 } tpt_entry_t;
 
-void tpt_entry_release(tpt_entry_t* take_entry);  // NULL is legal
+static inline tpt_entry_t* tpt_entry_retain(tpt_entry_t* entry) {
+  entry->refs++;
+  return entry;
+}
+void tpt_entry_release(tpt_entry_t* take_entry);  // NULL is legal; device locked
 // Makes the entry findable by its key, dropping old ones when the device has entry_max. On success the
 // device owns it.
 TPT_MUST_USE tpt_status_t tpt_entry_add(tpt_device_t* device, tpt_entry_t* entry);
@@ -69,11 +76,24 @@ TPT_MUST_USE tpt_status_t tpt_key_build(tpt_device_t* device, const tpt_call_t* 
 uint64_t tpt_frame_hash(const tpt_frame_t* frame);
 // The compiled call whose key is in the frame, or NULL.
 tpt_entry_t* tpt_key_find(tpt_device_t* device, uint64_t hash);
-// Lowers, prints and compiles the call in the frame; adds the entry to the device.
-TPT_MUST_USE tpt_status_t tpt_entry_build(tpt_device_t* device, const tpt_call_t* call,
+// Lowers the call in the frame, compiles it if it is to be run, and adds the entry to the device.
+TPT_MUST_USE tpt_status_t tpt_entry_build(tpt_device_t* device, const tpt_call_t* call, bool is_run,
                                           tpt_entry_t** out_entry);
+// Compiles an entry that was lowered only; its call is in the frame.
+TPT_MUST_USE tpt_status_t tpt_entry_compile(tpt_device_t* device, const tpt_call_t* call,
+                                            tpt_entry_t* entry);
+// Drops the compiled calls of an op that ends (a program).
+void tpt_entries_drop(tpt_device_t* device, const tpt_op_t* op);
 // Runs an entry on the frame's operands and commits its outputs; results has room for plain_count.
 TPT_MUST_USE tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call,
                                            tpt_entry_t* entry, tpt_result_t* results);
+// The same, but records' way: outputs get cells that have no buffer yet, random state stays. out_cells:
+// one per output (NULL: no value), borrowed until the next call.
+TPT_MUST_USE tpt_status_t tpt_entry_defer(tpt_device_t* device, const tpt_call_t* call,
+                                          tpt_entry_t* entry, tpt_result_t* results,
+                                          tpt_cell_t*** out_cells);
+// The number that an operand of kind other than HOME takes from the call in the frame.
+tpt_number_t tpt_operand_number(const tpt_device_t* device, const tpt_call_t* call,
+                                const tpt_operand_t* operand);
 
 #endif  // TPUTORCH_EAGER_ENTRY_H_

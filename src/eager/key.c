@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "eager/entry.h"
 #include "eager/internal_op.h"
+#include "eager/program.h"
 
 typedef struct key {
   tpt_device_t* device;
@@ -204,7 +205,7 @@ uint64_t tpt_frame_hash(const tpt_frame_t* frame) {
 
 static void push_head(key_maker_t* key, const tpt_call_t* call) {
   tpt_frame_t* frame = key->frame;
-  push(frame, (uint64_t)(uintptr_t)call->op);
+  push(frame, tpt_op_identity(call->op));
   push(frame, (uint64_t)call->variant | (uint64_t)tpt_precision_get() << 8 |
                   (uint64_t)call->default_dtype << 16 | (uint64_t)call->arg_count << 24 |
                   (uint64_t)(uint32_t)call->inplace_count << 40);

@@ -5,6 +5,7 @@
 
 #include "base/allocator.h"
 #include "eager/entry.h"
+#include "eager/trace.h"
 
 // A run that has not been committed yet.
 typedef struct launch {
@@ -46,6 +47,29 @@ static tpt_number_t number_of(const tpt_call_t* call, const tpt_operand_t* opera
   }
 }
 
+tpt_number_t tpt_operand_number(const tpt_device_t* device, const tpt_call_t* call,
+                                const tpt_operand_t* operand) {
+  const tpt_frame_t* frame = &device->frame;
+  const tpt_generator_t* generator = call->generator ? call->generator : device->generator;
+  tpt_number_t number = {.dtype = TPT_S64};
+  switch (operand->kind) {
+  case TPT_OPERAND_START:
+    number.i = frame->starts[operand->index];
+    return number;
+  case TPT_OPERAND_OFFSET:
+    number.i = frame->uses[operand->index].tensor->offset;
+    return number;
+  case TPT_OPERAND_SEED:
+    number.i = (int64_t)generator->seed;
+    return number;
+  case TPT_OPERAND_COUNTER:
+    number.i = (int64_t)generator->offset;
+    return number;
+  default:
+    return number_of(call, operand);
+  }
+}
+
 static tpt_status_t integer_operand(launch_t* l, tpt_dtype_t dtype, int64_t value,
                                     tpt_buffer_t** out_buffer) {
   int32_t narrow = (int32_t)value;
@@ -55,6 +79,7 @@ static tpt_status_t integer_operand(launch_t* l, tpt_dtype_t dtype, int64_t valu
 
 // Tells a known failure now; carries an unknown one on to the results.
 static tpt_status_t check_suspect(launch_t* l, tpt_cell_t* cell) {
+  if (!cell->buffer) return NULL;
   tpt_cell_settle(cell);
   if (!cell->is_suspect && !cell->is_reported) return NULL;
   if (tpt_buffer_is_ready(cell->buffer))
@@ -66,6 +91,7 @@ static tpt_status_t check_suspect(launch_t* l, tpt_cell_t* cell) {
 
 static tpt_status_t home_operand(launch_t* l, uint32_t group, tpt_buffer_t** out_buffer) {
   tpt_cell_t* cell = l->device->frame.groups[group]->cell;
+  if (__builtin_expect(!cell->buffer, 0)) return tpt_trace_no_value(cell);
   if (__builtin_expect(cell->is_suspect | cell->is_reported, 0)) TPT_TRY(check_suspect(l, cell));
   *out_buffer = cell->buffer;
   return NULL;
@@ -144,7 +170,7 @@ static tpt_status_t choose_donations(launch_t* l) {
                             sizeof(*frame->keep)));
   for (uint32_t i = 0; i < entry->donation_count; i++) {
     const tpt_cell_t* cell = frame->groups[entry->donations[i].group]->cell;
-    if (cell->refs > 1 || must_survive) {
+    if (cell->refs > 1 || must_survive || tpt_buffer_is_shared(cell->buffer)) {
       frame->keep[l->keep_count++] = entry->donations[i].operand;
       l->device->counters.refused_donations++;
     } else {
@@ -206,7 +232,8 @@ static tpt_status_t run(launch_t* l) {
   }
   const tpt_site_t here = tpt_site_of(l->entry->label, l->call->file, l->call->line);
   if (status) return tpt_site_note(&here, status);
-  bool must_confirm = (can_fail(l) && l->entry->has_writes) || tpt_blocking_get();
+  bool must_confirm =
+      (can_fail(l) && (l->entry->has_writes || l->entry->is_confirmed)) || tpt_blocking_get();
   if (__builtin_expect(!must_confirm, 1)) return NULL;
   return tpt_site_note(&here, confirm(l));
 }
@@ -241,6 +268,24 @@ static void commit(launch_t* l) {
   if (l->device->suspects) tpt_cell_sweep(l->device);
 }
 
+// As commit, but the values are still to come: outputs get cells without buffer.
+static void commit_deferred(launch_t* l) {
+  for (uint32_t i = 0; i < l->entry->output_count; i++) {
+    const tpt_output_t* output = &l->entry->outputs[i];
+    tpt_cell_t* cell = l->cells[i];
+    if (output->is_undefined) continue;
+    if (output->result >= 0) {
+      cell->size = output->home->size;
+      cell->site = l->site;
+    }
+    bool is_plain = output->group < 0;
+    tpt_storage_t* storage =
+        is_plain ? l->results[i].storage : l->device->frame.groups[output->group];
+    tpt_storage_set(storage, output->home, cell);
+    if (is_plain) storage->window = output->window;
+  }
+}
+
 static void fill_results(launch_t* l) {
   for (uint32_t i = 0; i < l->entry->plain_count; i++) {
     const tpt_output_t* output = &l->entry->outputs[i];
@@ -253,21 +298,43 @@ static void fill_results(launch_t* l) {
   }
 }
 
-tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry,
-                              tpt_result_t* results) {
+static tpt_status_t begin(launch_t* l, tpt_device_t* device, const tpt_call_t* call,
+                          tpt_entry_t* entry, tpt_result_t* results) {
   tpt_frame_t* frame = &device->frame;
-  launch_t l = {.device = device,
-                .call = call,
-                .entry = entry,
-                .results = results,
-                .generator = call->generator ? call->generator : device->generator,
-                .site = tpt_site_of(entry->label, call->file, call->line)};
+  *l = (launch_t){.device = device,
+                  .call = call,
+                  .entry = entry,
+                  .results = results,
+                  .generator = call->generator ? call->generator : device->generator,
+                  .site = tpt_site_of(entry->label, call->file, call->line)};
   entry->last_call = device->call;
   TPT_TRY(tpt_frame_reserve((void**)&frame->cells, &frame->cell_capacity, entry->output_count,
                             sizeof(*frame->cells)));
-  l.cells = frame->cells;
-  memset(l.cells, 0, entry->output_count * sizeof(*l.cells));
+  l->cells = frame->cells;
+  memset(l->cells, 0, entry->output_count * sizeof(*l->cells));
   memset(results, 0, entry->plain_count * sizeof(*results));
+  return NULL;
+}
+
+tpt_status_t tpt_entry_defer(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry,
+                             tpt_result_t* results, tpt_cell_t*** out_cells) {
+  launch_t l;
+  TPT_TRY(begin(&l, device, call, entry, results));
+  tpt_status_t status = prepare_outputs(&l);
+  if (status) {
+    undo(&l);
+    return status;
+  }
+  commit_deferred(&l);
+  fill_results(&l);
+  *out_cells = l.cells;
+  return NULL;
+}
+
+tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry,
+                              tpt_result_t* results) {
+  launch_t l;
+  TPT_TRY(begin(&l, device, call, entry, results));
   tpt_status_t status = prepare_outputs(&l);
   if (!status && entry->executable) status = gather_operands(&l);
   if (!status && entry->executable) status = run(&l);

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "eager/device.h"
+#include "eager/program.h"
 
 enum { LARGEST_COUNT = 5 };
 
@@ -121,6 +122,7 @@ tpt_status_t tpt_device_memory(int index, tpt_device_memory_t* out_memory) {
   tpt_memory_stats_t stats = {.limit = -1};
   tpt_status_release(tpt_client_memory_stats(device->client, device->index, &stats));
   tpt_device_lock(device);
+  tpt_status_release(tpt_fused_flush(device));  // its failure stays with the values
   if (stats.limit > 0) device->memory.limit = stats.limit;
   *out_memory = device->memory;
   tpt_device_unlock(device);

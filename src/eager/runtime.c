@@ -13,6 +13,7 @@
 #include "eager/compile.h"
 #include "eager/device.h"
 #include "eager/plugin_choice.h"
+#include "eager/program.h"
 
 enum { GENERATOR_COUNT = 64 };
 
@@ -32,7 +33,7 @@ static struct {
 static atomic_int open_count;  // devices, once open
 static atomic_bool is_bad_fork;
 static atomic_int precision;
-static atomic_bool is_blocking;
+static atomic_int eager_mode;
 static tpt_generator_t generators[GENERATOR_COUNT];
 static pthread_once_t generators_once = PTHREAD_ONCE_INIT;
 
@@ -41,7 +42,10 @@ static pthread_once_t generators_once = PTHREAD_ONCE_INIT;
 static void apply_live_options(void) {
   const char* text = runtime.options.precision;
   atomic_store(&precision, !strcmp(text, "highest") ? 2 : !strcmp(text, "high") ? 1 : 0);
-  atomic_store(&is_blocking, runtime.options.blocking);
+  text = runtime.options.eager_mode;
+  atomic_store(&eager_mode, runtime.options.blocking || !strcmp(text, "debug") ? TPT_EAGER_DEBUG
+                            : !strcmp(text, "fused")                           ? TPT_EAGER_FUSED
+                                                                               : TPT_EAGER_STRICT);
 }
 
 // Reads the environment once. Lock held.
@@ -57,7 +61,7 @@ static tpt_status_t need_options(void) {
 
 // Options that still mean something once the plugin is open.
 static bool is_live_option(const char* name) {
-  static const char* const kLive[] = {"precision", "fallback", "blocking", "quiet"};
+  static const char* const kLive[] = {"precision", "fallback", "blocking", "eager_mode", "quiet"};
   for (size_t i = 0; i < sizeof(kLive) / sizeof(*kLive); i++) {
     if (strcmp(name, kLive[i]) == 0) return true;
   }
@@ -126,14 +130,31 @@ int tpt_precision_get(void) {
   return atomic_load_explicit(&precision, memory_order_relaxed);
 }
 
-void tpt_blocking_set(bool blocking) {
+tpt_status_t tpt_eager_mode_set(tpt_eager_mode_t mode) {
   need_switches();
-  atomic_store(&is_blocking, blocking);
+  atomic_store(&eager_mode, (int)mode);
+  tpt_status_t first = NULL;
+  for (int i = 0; mode != TPT_EAGER_FUSED && i < tpt_device_count_open(); i++) {
+    tpt_device_t* device = &runtime.devices[i];
+    tpt_device_lock(device);
+    first = tpt_status_first(first, tpt_fused_flush(device));
+    tpt_device_unlock(device);
+  }
+  return first;
+}
+
+tpt_eager_mode_t tpt_eager_mode_get(void) {
+  if (__builtin_expect(!atomic_load_explicit(&open_count, memory_order_relaxed), 0))
+    need_switches();
+  return (tpt_eager_mode_t)atomic_load_explicit(&eager_mode, memory_order_relaxed);
+}
+
+void tpt_blocking_set(bool blocking) {
+  tpt_status_release(tpt_eager_mode_set(blocking ? TPT_EAGER_DEBUG : TPT_EAGER_STRICT));
 }
 
 bool tpt_blocking_get(void) {
-  if (!atomic_load(&open_count)) need_switches();
-  return atomic_load_explicit(&is_blocking, memory_order_relaxed);
+  return tpt_eager_mode_get() == TPT_EAGER_DEBUG;
 }
 
 static void init_generators(void) {

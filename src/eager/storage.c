@@ -7,6 +7,7 @@
 #include "base/allocator.h"
 #include "eager/address.h"
 #include "eager/device.h"
+#include "eager/stride_order.h"
 
 tpt_status_t tpt_storage_make(tpt_device_t* device, size_t size, const tpt_home_t* home,
                               tpt_storage_t** out_storage) {
@@ -38,6 +39,7 @@ void tpt_storage_destroy(tpt_storage_t* storage) {
   }
   if (storage->next) storage->next->previous = storage->previous;
   device->memory.storage_count--;
+  if (storage->placeholder) *storage->placeholder = NULL;
   tpt_cell_release(storage->cell);
   tpt_free(storage->bytes);
   tpt_address_release(storage->address);
@@ -80,6 +82,22 @@ tpt_status_t tpt_storage_upload(tpt_storage_t* storage, const tpt_home_t* home, 
 tpt_status_t tpt_storage_look_up(tpt_storage_t* storage, const tpt_tensor_t* tensor) {
   if (__builtin_expect(tpt_window_is(storage->window, storage->home, tensor), 1)) return NULL;
   return tpt_window_get(&storage->device->windows, storage->home, tensor, &storage->window);
+}
+
+tpt_status_t tpt_storage_whole(tpt_storage_t* storage, tpt_tensor_t* out_tensor) {
+  const tpt_type_t* type = &storage->home->type;
+  int64_t strides[TPT_RANK_MAX];
+  tpt_strides_contiguous_of(type, strides);
+  const tpt_tensor_t whole = {.storage = storage,
+                              .sizes = type->dims,
+                              .strides = strides,
+                              .rank = type->rank,
+                              .dtype = type->dtype};
+  TPT_TRY(tpt_storage_look_up(storage, &whole));
+  *out_tensor = whole;
+  out_tensor->sizes = storage->window->type.dims;
+  out_tensor->strides = storage->window->strides;
+  return NULL;
 }
 
 // Bytes above 1 are no truth values: they must stay bytes, or reading them back would change them.

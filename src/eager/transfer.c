@@ -10,6 +10,7 @@
 #include "eager/internal_op.h"
 #include "eager/stride_order.h"
 #include "eager/strided_copy.h"
+#include "eager/trace.h"
 
 // Below this a whole storage is fetched rather than a program run for a part of it.
 enum { SMALL_STORAGE = 65536 };
@@ -168,6 +169,7 @@ static tpt_status_t begin_download(const tpt_tensor_t* tensor, void* data, downl
     memset(data, 0, size);
     return NULL;
   }
+  TPT_TRY(tpt_trace_need(storage->device, storage->cell));
   storage->device->counters.downloads++;
   out->tensor = *tensor;
   if (window->is_whole || storage->size <= SMALL_STORAGE || size >= storage->size / 4) {
@@ -178,6 +180,11 @@ static tpt_status_t begin_download(const tpt_tensor_t* tensor, void* data, downl
   }
   const tpt_home_t* home;
   TPT_TRY(tpt_read_locked(tensor, &home, &out->cell));
+  tpt_status_t status = tpt_trace_need(storage->device, out->cell);
+  if (status) {
+    tpt_cell_release(out->cell);
+    return status;
+  }
   out->cell_size = size;
   out->is_direct = true;
   return NULL;

@@ -114,9 +114,28 @@ tpt_value_t tpt_hlo_slice_dim(tpt_graph_t* g, tpt_value_t x, int dim, int64_t st
   return tpt_hlo_slice(g, x, starts, limits, strides);
 }
 
+// True when every start is a constant; then the range it means, clamped as the operation clamps.
+static bool are_known_starts(const tpt_graph_t* g, tpt_value_t x, const tpt_value_t* starts,
+                             const int64_t* sizes, int64_t* out_from, int64_t* out_to) {
+  if (tpt_value_is_none(x)) return false;
+  const tpt_type_t* type = tpt_graph_type(g, x);
+  for (int i = 0; i < type->rank; i++) {
+    tpt_number_t number;
+    if (sizes[i] < 0 || sizes[i] > type->dims[i]) return false;
+    if (tpt_value_is_none(starts[i]) || !tpt_graph_splat(g, starts[i], &number)) return false;
+    int64_t last = type->dims[i] - sizes[i];
+    if (number.i < 0 && number.dtype == TPT_U64) number.i = last;
+    out_from[i] = number.i < 0 ? 0 : number.i > last ? last : number.i;
+    out_to[i] = out_from[i] + sizes[i];
+  }
+  return true;
+}
+
 tpt_value_t tpt_hlo_dynamic_slice(tpt_graph_t* g, tpt_value_t x, const tpt_value_t* starts,
                                   const int64_t* sizes) {
   int rank = tpt_graph_type(g, x)->rank;
+  int64_t from[TPT_RANK_MAX], to[TPT_RANK_MAX];
+  if (are_known_starts(g, x, starts, sizes, from, to)) return tpt_hlo_slice(g, x, from, to, NULL);
   tpt_value_t operands[1 + TPT_RANK_MAX] = {x};
   for (int i = 0; i < rank; i++)
     operands[1 + i] = starts[i];

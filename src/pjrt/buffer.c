@@ -28,6 +28,10 @@ tpt_buffer_t* tpt_buffer_retain(tpt_buffer_t* buffer) {
   return buffer;
 }
 
+bool tpt_buffer_is_shared(const tpt_buffer_t* buffer) {
+  return atomic_load_explicit(&buffer->references, memory_order_relaxed) > 1;
+}
+
 void tpt_buffer_release(tpt_buffer_t* take_buffer) {
   if (!take_buffer || !tpt__reference_drop(&take_buffer->references)) return;
   buffer_destroy(take_buffer->client->plugin, take_buffer->buffer);

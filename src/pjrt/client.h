@@ -97,6 +97,7 @@ TPT_MUST_USE tpt_status_t tpt_buffer_type(tpt_buffer_t* buffer, tpt_type_t* out_
 // Device bytes, as the plugin counts them.
 TPT_MUST_USE tpt_status_t tpt_buffer_size(tpt_buffer_t* buffer, size_t* out_size);
 tpt_buffer_t* tpt_buffer_retain(tpt_buffer_t* buffer);
-void tpt_buffer_release(tpt_buffer_t* take_buffer);  // NULL is legal
+bool tpt_buffer_is_shared(const tpt_buffer_t* buffer);  // more than one reference
+void tpt_buffer_release(tpt_buffer_t* take_buffer);     // NULL is legal
 
 #endif  // TPUTORCH_PJRT_CLIENT_H_

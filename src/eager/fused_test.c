@@ -1,0 +1,172 @@
+#include "eager/program.h"
+#include "eager/test_device.h"
+
+static void set_mode(tpt_eager_mode_t mode) {
+  CHECK_OK(tpt_eager_mode_set(mode));
+}
+
+static void add_to(test_tensor_t* self, test_tensor_t* other, double alpha) {
+  CHECK_OK(test_add(self, other, alpha, true, NULL));
+}
+
+static void test_nothing_runs_until_a_value_is_needed(void) {
+  test_tensor_t a = test_f32(2, (float[]){1, 2}), b, c;
+  set_mode(TPT_EAGER_FUSED);
+  uint64_t launches = test_counters().launches;
+  CHECK_OK(test_add(&a, &a, 1, false, &b));
+  CHECK_OK(test_add(&b, &a, 10, false, &c));
+  add_to(&c, &b, -1);
+  CHECK_EQ(test_counters().launches, launches);
+  TEST_F32(c, 10, 20);
+  CHECK_EQ(test_counters().launches, launches + 1);
+  TEST_F32(b, 2, 4);
+  TEST_F32(a, 1, 2);
+  CHECK_EQ(test_counters().launches, launches + 1);
+  test_release(&b);
+  test_release(&c);
+  CHECK_OK(test_add(&a, &a, 1, false, &b));
+  set_mode(TPT_EAGER_STRICT);  // runs what waits
+  CHECK_EQ(test_counters().launches, launches + 2);
+  TEST_F32(b, 2, 4);
+  test_release(&b);
+  test_release(&a);
+}
+
+static void test_dead_values_are_never_computed(void) {
+  test_tensor_t a = test_f32(2, (float[]){1, 2}), b;
+  set_mode(TPT_EAGER_FUSED);
+  uint64_t launches = test_counters().launches;
+  CHECK_OK(test_add(&a, &a, 1, false, &b));
+  test_release(&b);
+  set_mode(TPT_EAGER_STRICT);
+  CHECK_EQ(test_counters().launches, launches);
+  test_release(&a);
+}
+
+// A loop without reads: its windows end where the loop begins again, numbers are operands.
+static void test_a_loop_compiles_a_constant_number_of_programs(void) {
+  test_tensor_t a = test_f32(2, (float[]){0, 0}), b = test_f32(2, (float[]){1, 2}), c;
+  set_mode(TPT_EAGER_FUSED);
+  uint64_t compiles = 0;
+  float sum = 0;
+  for (int i = 0; i < 200; i++) {
+    if (i == 60) compiles = test_counters().compiles;
+    for (int k = 0; k < 5; k++)
+      add_to(&a, &b, i + k);
+    CHECK_OK(test_add(&a, &b, 0.5, false, &c));
+    test_release(&c);
+    for (int k = 0; k < 5; k++)
+      sum += (float)(i + k);
+  }
+  CHECK_EQ(test_counters().compiles, compiles);
+  TEST_F32(a, sum, 2 * sum);
+  set_mode(TPT_EAGER_STRICT);
+  test_release(&a);
+  test_release(&b);
+}
+
+static void test_inplace_takes_the_old_memory(void) {
+  test_tensor_t a = test_f32(4, (float[]){1, 2, 3, 4});
+  set_mode(TPT_EAGER_FUSED);
+  uint64_t donations = test_counters().donations;
+  add_to(&a, &a, 1);
+  add_to(&a, &a, 1);
+  TEST_F32(a, 4, 8, 12, 16);
+  CHECK_EQ(test_counters().donations, donations + 1);
+  set_mode(TPT_EAGER_STRICT);
+  test_release(&a);
+}
+
+static tpt_status_t look_up(test_tensor_t* weight, int64_t index, test_tensor_t* out) {
+  int64_t one = 1;
+  test_tensor_t indices = test_upload(TPT_S64, 1, &one, &index);
+  const tpt_number_t minus_one = {.dtype = TPT_S64, .i = -1}, no = {.dtype = TPT_PRED};
+  tpt_arg_t args[5] = {test_arg(test_ref(weight)),
+                       test_arg(test_ref(&indices)),
+                       {.kind = TPT_ARG_INT, .number = minus_one},
+                       {.kind = TPT_ARG_BOOL, .number = no},
+                       {.kind = TPT_ARG_BOOL, .number = no}};
+  tpt_status_t status = test_call("embedding", false, args, 5, out);
+  test_release(&indices);
+  return status;
+}
+
+// The failing call is named; what came before it and what does not depend on it is there.
+static void test_a_failing_call_is_found(void) {
+  if (!test_is_vtpu()) return;
+  test_tensor_t a = test_f32(2, (float[]){1, 2}), before, row, after, other;
+  test_tensor_t weight = test_upload(TPT_F32, 2, (int64_t[]){2, 2}, (float[]){1, 2, 3, 4});
+  set_mode(TPT_EAGER_FUSED);
+  CHECK_OK(test_add(&a, &a, 1, false, &before));
+  CHECK_OK(look_up(&weight, 9, &row));
+  CHECK_OK(test_add(&row, &a, 1, false, &after));
+  CHECK_OK(test_add(&a, &a, 2, false, &other));
+  float data[2];
+  CHECK_FAILS(tpt_tensor_download(test_ref(&after), data), TPT_OUT_OF_RANGE, "model.py:12");
+  CHECK_FAILS(tpt_tensor_download(test_ref(&after), data), TPT_OUT_OF_RANGE, "embedding");
+  TEST_F32(before, 2, 4);
+  TEST_F32(other, 3, 6);
+  // one that nobody reads is told, too
+  test_release(&row);
+  CHECK_OK(look_up(&weight, -7, &row));
+  test_release(&row);
+  CHECK_FAILS(tpt_device_synchronize(0), TPT_OUT_OF_RANGE, "embedding");
+  CHECK_OK(tpt_device_synchronize(0));
+  set_mode(TPT_EAGER_STRICT);
+  test_release(&a);
+  test_release(&before);
+  test_release(&after);
+  test_release(&other);
+  test_release(&weight);
+}
+
+static void test_random_numbers_are_those_of_strict_mode(void) {
+  float data[2][6];
+  int64_t three = 3;
+  test_tensor_t a = test_empty(0, TPT_F32, 1, &three);
+  for (int mode = 0; mode < 2; mode++) {
+    test_tensor_t results[2];
+    tpt_generator_set(tpt_generator_default(0), 3, 5);
+    set_mode(mode ? TPT_EAGER_FUSED : TPT_EAGER_STRICT);
+    for (int i = 0; i < 2; i++) {
+      tpt_arg_t args[4] = {
+          test_arg(test_ref(&a)), test_scalar(0), test_scalar(1), {.kind = TPT_ARG_GENERATOR}};
+      args[1].kind = args[2].kind = TPT_ARG_FLOAT;
+      CHECK_OK(test_call("uniform", false, args, 4, &results[i]));
+    }
+    for (int i = 0; i < 2; i++) {
+      CHECK_OK(tpt_tensor_download(test_ref(&results[i]), data[mode] + 3 * i));
+      test_release(&results[i]);
+    }
+  }
+  set_mode(TPT_EAGER_STRICT);
+  CHECK(memcmp(data[0], data[1], sizeof(data[0])) == 0);
+  test_release(&a);
+}
+
+static void test_many_windows_stay_bounded(void) {
+  set_mode(TPT_EAGER_FUSED);
+  for (int64_t size = 1; size < 600; size++) {
+    test_tensor_t a = test_empty(0, TPT_F32, 1, &size), b;
+    CHECK_OK(test_add(&a, &a, 1, false, &b));
+    float first;
+    b.sizes[0] = 1;
+    CHECK_OK(tpt_tensor_download(test_ref(&b), &first));
+    CHECK_EQ(first, 0);
+    test_release(&a);
+    test_release(&b);
+  }
+  set_mode(TPT_EAGER_STRICT);
+}
+
+int main(void) {
+  if (!test_open("1")) return 0;
+  RUN(test_nothing_runs_until_a_value_is_needed);
+  RUN(test_dead_values_are_never_computed);
+  RUN(test_a_loop_compiles_a_constant_number_of_programs);
+  RUN(test_inplace_takes_the_old_memory);
+  RUN(test_a_failing_call_is_found);
+  RUN(test_random_numbers_are_those_of_strict_mode);
+  RUN(test_many_windows_stay_bounded);
+  return TEST_RESULT;
+}
