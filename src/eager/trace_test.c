@@ -61,7 +61,7 @@ static void test_words_tell_wiring_apart(void) {
 
 // A tensor that goes takes its wish for the value with it.
 static void test_a_dead_result_is_forgotten(void) {
-  test_tensor_t a = test_f32(2, (float[]){1, 2}), b;
+  test_tensor_t a = test_f32(2, (float[]){1, 2}), b = {0};
   tpt_trace_t* trace;
   CHECK_OK(tpt_eager_mode_set(TPT_EAGER_FUSED));
   CHECK_OK(test_add(&a, &a, 1, false, &b));
