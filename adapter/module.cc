@@ -133,6 +133,11 @@ PYBIND11_MODULE(_C, m) {
   m.def("counters_reset", &tpt_counters_reset);
   m.def("precision", &tpt_precision_get);
   m.def("set_precision", &tpt_precision_set);
+  m.def("eager_mode", [] { return static_cast<int>(tpt_eager_mode_get()); });
+  m.def(
+      "set_eager_mode",
+      [](int mode) { check(tpt_eager_mode_set(static_cast<tpt_eager_mode_t>(mode))); },
+      py::call_guard<py::gil_scoped_release>());
   m.def("blocking", &tpt_blocking_get);
   m.def("set_blocking", &tpt_blocking_set);
   m.def("get_option", &get_option);

@@ -12,9 +12,11 @@ from contextlib import contextmanager
 import torch
 
 from tputorch import _C
+from tputorch._mode import EagerMode, eager_mode, set_eager_mode
 
 __all__ = [
     "DeviceProperties",
+    "EagerMode",
     "Event",
     "Precision",
     "Stream",
@@ -26,6 +28,7 @@ __all__ = [
     "device",
     "device_count",
     "device_of",
+    "eager_mode",
     "empty_cache",
     "get_amp_supported_dtype",
     "get_device_name",
@@ -47,6 +50,7 @@ __all__ = [
     "reset_peak_memory_stats",
     "seed",
     "set_device",
+    "set_eager_mode",
     "set_rng_state",
     "set_rng_state_all",
     "synchronize",

@@ -258,8 +258,11 @@ tpt_status_t tpt_options_from_environment(tpt_options_t* options) {
     tpt_options_deinit(options);
     return tpt_status_note(status, "while reading TPUTORCH_OPTIONS");
   }
-  const char* blocking = getenv("TPU_LAUNCH_BLOCKING");
-  if (blocking && strcmp(blocking, "1") == 0) options->blocking = true;
+  static const char* const kBlocking[] = {"TPU_LAUNCH_BLOCKING", "TORCH_TPU_LAUNCH_BLOCKING"};
+  for (size_t i = 0; i < sizeof(kBlocking) / sizeof(*kBlocking); i++) {
+    const char* blocking = getenv(kBlocking[i]);
+    if (blocking && strcmp(blocking, "1") == 0) options->blocking = true;
+  }
   const char* fused = getenv("TORCH_TPU_DEFER_AND_FUSE");
   if (fused && strcmp(fused, "1") == 0) return tpt_options_set(options, "eager_mode", "fused");
   return NULL;
