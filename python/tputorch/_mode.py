@@ -9,11 +9,11 @@ class EagerMode(enum.Enum):
     """What a call of an operator does.
 
     ``DEFER_NEVER`` (strict, the default): it is launched at once and runs asynchronously.
-    ``DEFER_NEVER_AND_LAUNCH_BLOCKING`` (debug): it is launched and awaited, so that an error is raised
-    at its line.
-    ``DEFER_AND_FUSE`` (fused): it waits in a window of calls that runs as one program when a value is
-    needed, when the window is long, or when it begins to repeat itself. Results are those of the strict
-    mode; values that nobody keeps are never computed.
+    ``DEFER_NEVER_AND_LAUNCH_BLOCKING`` (debug): it is launched and awaited, so that an error is
+    raised at its line.
+    ``DEFER_AND_FUSE`` (fused): it waits in a window of calls that runs as one program when a value
+    is needed, when the window is long, or when it begins to repeat itself. Results are those of the
+    strict mode; values that nobody keeps are never computed.
     """
 
     DEFER_NEVER = 0

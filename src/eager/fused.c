@@ -11,7 +11,7 @@
 #include "eager/fused_window.h"
 #include "eager/program.h"
 
-enum { WINDOW_MAX = 1024, PROGRAM_MAX = 256, CYCLE_MIN = 4 };
+enum { WINDOW_MAX = 1024, PROGRAM_MAX = 256, CYCLE_MIN = 128 };
 
 typedef struct tpt_fused {
   tpt_trace_t trace;
@@ -19,6 +19,7 @@ typedef struct tpt_fused {
   bool is_running, is_due, is_cycle;
   size_t hashed_count;  // words of the trace in `hash`
   uint64_t hash;
+  uint32_t borders[WINDOW_MAX + 1];  // of each prefix of the records: its longest proper border
   uint64_t runs;
 } tpt_fused_t;
 
@@ -50,16 +51,18 @@ static bool is_cycle_of(const void* item, const void* key) {
          memcmp(program->words, trace->words, trace->word_count * sizeof(*trace->words)) == 0;
 }
 
-// The second half of the records calls what the first half called.
-static bool repeats(const tpt_trace_t* trace) {
-  size_t half = trace->record_count / 2;
+// Notes the last record's border (Knuth, Morris, Pratt: prefix function); true when the records are a
+// shorter sequence several times over.
+static bool repeats(tpt_fused_t* fused) {
+  const tpt_trace_t* trace = &fused->trace;
   const tpt_record_t* records = trace->records;
-  if (trace->record_count % 2 || half < CYCLE_MIN) return false;
-  if (records[half].entry != records[0].entry) return false;
-  for (size_t i = half; i-- > 0;) {
-    if (records[i].entry != records[half + i].entry) return false;
-  }
-  return true;
+  size_t count = trace->record_count;
+  uint32_t border = count > 1 ? fused->borders[count - 1] : 0;
+  while (border > 0 && records[border].entry != records[count - 1].entry)
+    border = fused->borders[border];
+  if (count > 1 && records[border].entry == records[count - 1].entry) border++;
+  fused->borders[count] = border;
+  return border > 0 && count % (count - border) == 0;
 }
 
 bool tpt_fused_is_due(const tpt_device_t* device) {
@@ -71,9 +74,10 @@ void tpt_fused_note_record(tpt_device_t* device) {
   const tpt_trace_t* trace = &fused->trace;
   for (; fused->hashed_count < trace->word_count; fused->hashed_count++)
     fused->hash = tpt_hash_mix(fused->hash ^ trace->words[fused->hashed_count], 1);
+  bool is_cycle = repeats(fused);
   if (trace->record_count >= WINDOW_MAX) fused->is_due = true;
-  if (trace->record_count < 2 * CYCLE_MIN) return;
-  if (tpt_table_find(&fused->programs, fused->hash, is_cycle_of, trace) || repeats(trace))
+  if (trace->record_count < CYCLE_MIN) return;
+  if (is_cycle || tpt_table_find(&fused->programs, fused->hash, is_cycle_of, trace))
     fused->is_due = fused->is_cycle = true;
 }
 
