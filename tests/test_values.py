@@ -1,4 +1,4 @@
-"""Numbers of a call are inputs of its program: after the first call no new value compiles anything."""
+"""Numbers of a call are inputs of its program: no new value compiles anything."""
 
 import pytest
 import torch

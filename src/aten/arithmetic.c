@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "aten/assert.h"
 #include "aten/promote.h"
 #include "aten/rows.h"
 #include "aten/special.h"
@@ -89,7 +90,20 @@ tpt_status_t check_int_division(tpt_lower_t* l) {
   return NULL;
 }
 
-tpt_v formula_div_trunc(tpt_graph_t* g, const tpt_v* x) {
+// A divisor of the host was looked at by the check; one on the device is by the launch.
+static tpt_status_t divide(tpt_lower_t* l, tpt_formula_t formula) {
+  TPT_TRY(tpt_lower_formula(l, formula));
+  const tpt_arg_t* b = &l->args[1];
+  tpt_dtype_t dtype = tpt_dtype_of(l->graph, l->results[0].value);
+  bool is_host = b->kind != TPT_ARG_TENSOR || b->tensors->flags & TPT_TENSOR_HOST;
+  if (is_host || !tpt_dtype_is_int(dtype)) return NULL;
+  tpt_v divisor = tpt_lower_value_as(l, 1, dtype);
+  tpt_v is_fine = tpt_ne(l->graph, divisor, zero_like(l->graph, divisor));
+  tpt_assert_result(l, 0, is_fine, "ZeroDivisionError");
+  return NULL;
+}
+
+static tpt_v formula_div_trunc(tpt_graph_t* g, const tpt_v* x) {
   tpt_v quotient = tpt_div(g, x[0], x[1]);
   return is_real_float(g, quotient) ? formula_trunc(g, &quotient) : quotient;
 }
@@ -115,7 +129,7 @@ static tpt_v floor_float(tpt_graph_t* g, tpt_v a, tpt_v b) {
   return tpt_select(g, tpt_eq(g, b, zero), plain, down);
 }
 
-tpt_v formula_div_floor(tpt_graph_t* g, const tpt_v* x) {
+static tpt_v formula_div_floor(tpt_graph_t* g, const tpt_v* x) {
   tpt_v a = x[0], b = x[1];
   tpt_meet(g, &a, &b);
   if (is_real_float(g, a)) return floor_float(g, a, b);
@@ -126,13 +140,23 @@ tpt_v formula_div_floor(tpt_graph_t* g, const tpt_v* x) {
   return tpt_select(g, is_over, tpt_sub(g, quotient, tpt_like_i64(g, quotient, 1)), quotient);
 }
 
-tpt_v formula_remainder(tpt_graph_t* g, const tpt_v* x) {
+static tpt_v formula_remainder(tpt_graph_t* g, const tpt_v* x) {
   tpt_v a = x[0], b = x[1];
   tpt_meet(g, &a, &b);
   tpt_v mod = tpt_binary(g, TPT_HLO_REMAINDER, a, b);
   if (tpt_dtype_row(tpt_dtype_of(g, a))->kind == TPT_CLASS_UINT) return mod;
   tpt_v is_over = tpt_and(g, tpt_ne(g, mod, zero_like(g, mod)), signs_differ(g, mod, b));
   return tpt_select(g, is_over, tpt_add(g, mod, b), mod);
+}
+
+tpt_status_t lower_floor_divide(tpt_lower_t* l) {
+  return divide(l, formula_div_floor);
+}
+tpt_status_t lower_remainder(tpt_lower_t* l) {
+  return divide(l, formula_remainder);
+}
+tpt_status_t lower_fmod(tpt_lower_t* l) {
+  return divide(l, NULL);
 }
 
 static bool arg_is_text(const tpt_lower_t* l, int arg, const char* text) {
@@ -154,7 +178,7 @@ tpt_status_t lower_div_mode(tpt_lower_t* l) {
              (int)l->args[2].count, l->args[2].string);
   tpt_dtype_t dtype = tpt_lower_promote(l, (int[]){0, 1}, 2, TPT_PROMOTE_KEEP);
   if (dtype == TPT_PRED || tpt_dtype_is_complex(dtype)) return tpt_refuse_dtype(l, dtype);
-  return tpt_lower_formula(l, formula);
+  return divide(l, formula);
 }
 
 // --- common divisors ----------------------------------------------------------------------------

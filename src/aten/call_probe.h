@@ -333,6 +333,15 @@ static inline void call_check(const char* name, const char* args, const char* wa
     call_end(&call_failing);                                                                       \
   } while (0)
 
+// The call lowers, and its launch fails.
+#define CHECK_LAUNCH_FAILS(name, args, code, text)                                                 \
+  do {                                                                                             \
+    call_t call_failing;                                                                           \
+    if (call_begin(&call_failing, (name), (args)) && CHECK_OK(call_lower(&call_failing)))          \
+      CHECK_FAILS(call_run(&call_failing, ""), (code), (text));                                    \
+    call_end(&call_failing);                                                                       \
+  } while (0)
+
 // Strides of result 0 of a call.
 #define CHECK_CALL_STRIDES(name, args, ...)                                                        \
   do {                                                                                             \

@@ -76,7 +76,7 @@ tpt_status_t lower_gather(tpt_lower_t* l) {
   gather.collapsed_count = gather.map_count = 1;
   gather.collapsed_dims[0] = gather.start_index_map[0] = p.dim;
   gather.index_vector_dim = p.type.rank;
-  gather.check = tpt_index_check_text(l);
+  gather.check = tpt_value_check_text(l);
   tpt_v result = tpt_hlo_gather(g, covered(g, &p, p.self, true), p.index, &gather);
   return tpt_lower_result(l, tpt_hlo_reshape(g, result, shape->rank, shape->sizes));
 }
@@ -95,7 +95,7 @@ static tpt_v scatter_into(tpt_lower_t* l, const places_t* p, tpt_v base, tpt_v u
   scatter.inserted_count = scatter.map_count = 1;
   scatter.inserted_dims[0] = scatter.dims_to_operand[0] = p->dim;
   scatter.index_vector_dim = p->type.rank;
-  scatter.check = tpt_index_check_text(l);
+  scatter.check = tpt_value_check_text(l);
   tpt_v part = covered(g, p, base, true);
   tpt_v result = tpt_hlo_scatter(g, part, p->index, update, &scatter, combine);
   if (part.index == base.index) return result;

@@ -18,6 +18,10 @@ const char* tpt_index_check_text(tpt_lower_t* l) {
   return tpt_arena_printf(l->arena, "aten::%s", tpt_op_schema(l->op)->name);
 }
 
+const char* tpt_value_check_text(tpt_lower_t* l) {
+  return tpt_arena_printf(l->arena, "!aten::%s", tpt_op_schema(l->op)->name);
+}
+
 tpt_v tpt_at_least_1d(tpt_graph_t* g, tpt_v x) {
   static const int64_t kOne[1] = {1};
   return tpt_graph_type(g, x)->rank == 0 ? tpt_hlo_reshape(g, x, 1, kOne) : x;

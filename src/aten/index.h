@@ -11,6 +11,8 @@ TPT_MUST_USE tpt_status_t tpt_index_read(tpt_lower_t* l, int arg, int64_t size, 
 tpt_v tpt_index_wrap(tpt_graph_t* g, tpt_v index, int64_t size);
 // The text that a failed launch starts with: "aten::gather".
 const char* tpt_index_check_text(tpt_lower_t* l);
+// The same for ops whose CPU kernels raise RuntimeError, not IndexError (gather, scatter).
+const char* tpt_value_check_text(tpt_lower_t* l);
 // A rank-0 value as rank 1; others as they are.
 tpt_v tpt_at_least_1d(tpt_graph_t* g, tpt_v x);
 

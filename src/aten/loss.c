@@ -1,6 +1,7 @@
 // Pointwise losses with a reduction, forward and backward. Computed in f32 for f16 and bf16, rounded
 // once after the reduction; parameters such as beta stay run-time numbers.
 #include "aten/array.h"
+#include "aten/assert.h"
 #include "aten/rows.h"
 #include "aten/stride.h"
 
@@ -180,22 +181,6 @@ static tpt_status_t check_same_sizes(const tpt_lower_t* l, int first) {
            "Using a target size that is different to the input size is not supported");
 }
 
-// A number that is 0, and whose making fails the launch where x leaves [0, 1] (NaN passes).
-static tpt_v guard_probability(tpt_graph_t* g, tpt_v x) {
-  tpt_v is_outside = tpt_or(g, tpt_lt(g, x, tpt_like(g, x, 0)), tpt_gt(g, x, tpt_like(g, x, 1)));
-  tpt_v index = tpt_reduce_max(g, tpt_hlo_convert(g, is_outside, TPT_S32), NULL, 0);
-  tpt_gather_t gather;
-  memset(&gather, 0, sizeof(gather));
-  gather.collapsed_count = gather.map_count = 1;
-  gather.slice_sizes[0] = 1;
-  gather.index_vector_dim = 1;
-  gather.check = "all elements of input should be between 0 and 1 (binary_cross_entropy)";
-  tpt_v zero = tpt_fill(g, tpt_dtype_of(g, x), 1, (int64_t[]){1}, 0);
-  index = tpt_max(g, index, tpt_like_i64(g, index, 0));  // an empty input has no maximum
-  tpt_v found = tpt_hlo_gather(g, zero, tpt_hlo_reshape(g, index, 1, (int64_t[]){1}), &gather);
-  return tpt_hlo_reshape(g, found, 0, NULL);
-}
-
 tpt_status_t lower_binary_cross_entropy(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   pair_t p;
@@ -206,7 +191,10 @@ tpt_status_t lower_binary_cross_entropy(tpt_lower_t* l) {
   tpt_v yes = tpt_max(g, tpt_log(g, p.x), floor);
   tpt_v loss = tpt_sub(g, tpt_mul(g, tpt_add_f64(g, p.t, -1), no), tpt_mul(g, p.t, yes));
   loss = reduced(l, weighted(l, 2, p.dtype, loss));
-  loss = tpt_add(g, loss, guard_probability(g, p.x));
+  tpt_v is_outside =
+      tpt_or(g, tpt_lt(g, p.x, tpt_like(g, p.x, 0)), tpt_gt(g, p.x, tpt_like(g, p.x, 1)));
+  loss = tpt_assert(g, tpt_not(g, is_outside), "all elements of input should be between 0 and 1",
+                    loss);
   return tpt_lower_result(l, tpt_hlo_convert(g, loss, p.dtype));
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "aten/array.h"
+#include "aten/assert.h"
 #include "aten/order.h"
 #include "aten/rows.h"
 
@@ -86,10 +87,16 @@ static tpt_status_t check_above(const tpt_lower_t* l, int arg, const char* name,
            tpt_op_schema(l->op)->base, name, zero_is_fine ? ">=" : ">", name, value);
 }
 
-tpt_status_t check_normal(tpt_lower_t* l) {
-  double std = number_of(l, 2);
+static tpt_status_t check_std(const tpt_lower_t* l, int arg) {
+  double std = number_of(l, arg);
   if (std >= 0) return NULL;
   TPT_FAIL(TPT_INVALID_ARGUMENT, "normal expects std >= 0.0, but found std %g", std);
+}
+tpt_status_t check_normal(tpt_lower_t* l) {
+  return check_std(l, 2);
+}
+tpt_status_t check_normal_like(tpt_lower_t* l) {
+  return l->args[1].kind == TPT_ARG_TENSOR ? NULL : check_std(l, 1);
 }
 tpt_status_t check_log_normal(tpt_lower_t* l) {
   return check_above(l, 2, "std", false);
@@ -161,6 +168,9 @@ tpt_status_t lower_normal_like(tpt_lower_t* l) {
     if (l->args[i].kind == TPT_ARG_TENSOR) {
       if (tpt_lower_tensor(l, i)->dtype != dtype) return tpt_refuse_dtype(l, dtype);
       x[i] = tpt_lower_value_as(l, i, compute);
+      if (i == 1)
+        x[1] = tpt_assert(g, tpt_ge(g, x[1], tpt_like(g, x[1], 0)),
+                          "normal expects all elements of std >= 0.0", x[1]);
     } else {
       x[i] = tpt_lower_scalar(l, i, compute);
     }
@@ -219,8 +229,11 @@ static tpt_status_t draw_bernoulli(tpt_lower_t* l, tpt_v p) {
 
 static tpt_status_t bernoulli_of(tpt_lower_t* l, int arg) {
   tpt_dtype_t dtype = tpt_lower_tensor(l, arg)->dtype;
+  tpt_graph_t* g = l->graph;
   if (!tpt_dtype_is_float(dtype)) return tpt_refuse_dtype(l, dtype);
   tpt_v p = tpt_lower_value_as(l, arg, tpt_dtype_compute(dtype));
+  tpt_v is_fine = tpt_and(g, tpt_ge(g, p, tpt_like(g, p, 0)), tpt_le(g, p, tpt_like(g, p, 1)));
+  p = tpt_assert(g, is_fine, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.", p);
   const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
   return draw_bernoulli(l, tpt_hlo_broadcast_to(l->graph, p, self->rank, self->sizes));
 }
@@ -401,6 +414,29 @@ static tpt_v sample_again(tpt_lower_t* l, tpt_v p, int64_t count) {
   return tpt_reduce_sum(g, tpt_hlo_convert(g, at_or_below, TPT_S64), last, 1);
 }
 
+// Weights must be numbers from 0 up, not all zero in a row. `is_table`: with CPU's words for drawing from
+// a table of sums.
+static tpt_v checked_weights(tpt_graph_t* g, tpt_v p, bool is_table) {
+  tpt_v zero = tpt_like(g, p, 0);
+  tpt_v is_number = tpt_lt(g, p, tpt_like(g, p, INFINITY)), is_positive = tpt_ge(g, p, zero);
+  int64_t last[1] = {1};
+  tpt_v total = tpt_reduce_sum(g, p, last, 1);
+  tpt_v has_weight = tpt_or(g, tpt_ne(g, total, tpt_like(g, total, 0)), tpt_isnan(g, total));
+  if (is_table) {
+    p = tpt_assert(g, is_positive,
+                   "invalid multinomial distribution (encountering probability entry < 0)", p);
+    p = tpt_assert(g, is_number,
+                   "invalid multinomial distribution (encountering probability entry = infinity or "
+                   "NaN)",
+                   p);
+  } else {
+    p = tpt_assert(g, tpt_and(g, is_number, is_positive),
+                   "probability tensor contains either `inf`, `nan` or element < 0", p);
+  }
+  return tpt_assert(g, has_weight, "invalid multinomial distribution (sum of probabilities <= 0)",
+                    p);
+}
+
 tpt_status_t lower_multinomial(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_v p = tpt_lower_value(l, 0);
@@ -420,6 +456,7 @@ tpt_status_t lower_multinomial(tpt_lower_t* l) {
              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   int64_t dims[2] = {type.rank == 2 ? type.dims[0] : 1, size};
   p = tpt_hlo_reshape(g, tpt_hlo_convert(g, p, tpt_dtype_compute(type.dtype)), 2, dims);
+  p = checked_weights(g, p, again && count > 1);
   tpt_v samples = again ? sample_again(l, p, count) : sample_distinct(l, p, count);
   int64_t out[2] = {dims[0], count};
   return tpt_lower_result(l,

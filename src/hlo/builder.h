@@ -117,8 +117,10 @@ typedef struct tpt_gather {
   int64_t index_vector_dim;
   int64_t slice_sizes[TPT_RANK_MAX];
   bool sorted;
-  const char*
-      check;  // (optional) user indices: fail the launch when one is out of range; text names the op
+  // (optional) Fail the launch when an index is out of range. The text names the op and is followed by
+  // index and bound; it begins with "!" when the error is RuntimeError, not IndexError, with "!=" when
+  // the rest is the whole message.
+  const char* check;
 } tpt_gather_t;
 tpt_value_t tpt_hlo_gather(tpt_graph_t* g, tpt_value_t x, tpt_value_t indices,
                            const tpt_gather_t* gather);

@@ -139,6 +139,17 @@ static int64_t component_at(const vtpu_starts_t* starts, int64_t position, int c
          position % starts->inner;
 }
 
+// What a failed check says (hlo/builder.h has the form of its text).
+static tpt_status_t fail_check(const vtpu_starts_t* starts, int component, int64_t index) {
+  const char* text = starts->check;
+  if (text[0] == '!' && text[1] == '=') TPT_FAIL(TPT_INVALID_ARGUMENT, "%s", text + 2);
+  bool is_value = text[0] == '!';
+  return tpt_status_make(is_value ? TPT_INVALID_ARGUMENT : TPT_OUT_OF_RANGE, __FILE__, __LINE__,
+                         "%s: index %lld is out of bounds for dimension %lld with size %lld",
+                         text + is_value, (long long)index, (long long)starts->dim[component],
+                         (long long)starts->dim_size[component]);
+}
+
 tpt_status_t vtpu_starts_check(const vtpu_starts_t* starts, const void* indices) {
   if (!starts->check) return NULL;
   for (int64_t p = 0; p < starts->position_count; p++) {
@@ -146,9 +157,7 @@ tpt_status_t vtpu_starts_check(const vtpu_starts_t* starts, const void* indices)
       int64_t element = component_at(starts, p, c);
       int64_t index = vtpu_index_load(starts->index_dtype, indices, element);
       if (__builtin_expect(index < 0 || index > starts->room[c], 0))
-        TPT_FAIL(TPT_OUT_OF_RANGE,
-                 "%s: index %lld is out of bounds for dimension %lld with size %lld", starts->check,
-                 (long long)index, (long long)starts->dim[c], (long long)starts->dim_size[c]);
+        return fail_check(starts, c, index);
     }
   }
   return NULL;

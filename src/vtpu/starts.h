@@ -48,7 +48,7 @@ void vtpu_starts_from_scatter(const tpt_scatter_t* scatter, const tpt_type_t* op
                               const tpt_type_t* indices, const tpt_type_t* updates,
                               vtpu_starts_t* out);
 
-// If the node carries an index check: OUT_OF_RANGE naming the first index (in row-major order of
+// If the node carries an index check: OUT_OF_RANGE (or what its text asks for) naming the first index (in row-major order of
 // the indices) that does not fit. NULL without a check.
 TPT_MUST_USE tpt_status_t vtpu_starts_check(const vtpu_starts_t* starts, const void* indices);
 
