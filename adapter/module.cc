@@ -36,6 +36,23 @@ py::dict memory(int device) {
   return out;
 }
 
+py::list recent_compiles() {
+  std::vector<tpt_compile_info_t> entries(static_cast<size_t>(tpt_compile_log_capacity()));
+  int count = tpt_compile_log_get(entries.data(), static_cast<int>(entries.size()));
+  py::list out;
+  for (int i = 0; i < count; i++) {
+    const tpt_compile_info_t& entry = entries[static_cast<size_t>(i)];
+    py::dict item;
+    item["op"] = entry.op;
+    item["reason"] = entry.reason;
+    item["seconds"] = entry.seconds;
+    item["program_size"] = entry.program_size;
+    item["device"] = entry.device;
+    out.append(item);
+  }
+  return out;
+}
+
 py::dict counters() {
   tpt_counters_t counters;
   tpt_counters_get(&counters);
@@ -60,6 +77,7 @@ py::dict counters() {
                        uint64_t count) { (*static_cast<py::dict*>(arg))[py::str(name)] = count; },
                     &ops);
   out["fallback_ops"] = ops;
+  out["recent_compiles"] = recent_compiles();
   return out;
 }
 
@@ -130,7 +148,12 @@ PYBIND11_MODULE(_C, m) {
     tpt_device_empty_cache(resolve_device(static_cast<c10::DeviceIndex>(device)));
   });
   m.def("counters", &counters);
-  m.def("counters_reset", &tpt_counters_reset);
+  m.def("counters_reset", [] {
+    tpt_counters_reset();
+    tpt_compile_log_clear();
+  });
+  m.def("hold_compile_guard", &tpt_compile_guard_hold);
+  m.def("drop_compile_guard", &tpt_compile_guard_drop);
   m.def("precision", &tpt_precision_get);
   m.def("set_precision", &tpt_precision_set);
   m.def("eager_mode", [] { return static_cast<int>(tpt_eager_mode_get()); });

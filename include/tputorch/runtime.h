@@ -184,6 +184,23 @@ void tpt_disk_trouble(char* text, int text_size);
 // The adapter reports each op that ran on the CPU.
 void tpt_counters_add_fallback(void);
 
+// The last compiles and their reasons, oldest first.
+typedef struct tpt_compile_info {
+  char op[64];       // "add.Tensor"
+  char reason[448];  // "new sizes (3, 5), was (3, 4), of argument self, in model.py:12"
+  double seconds;
+  int64_t program_size;  // characters of StableHLO
+  uint64_t number;       // of the process's compiles, from 1
+  int device;
+} tpt_compile_info_t;
+int tpt_compile_log_capacity(void);
+int tpt_compile_log_get(tpt_compile_info_t* out_entries, int capacity);  // how many
+void tpt_compile_log_clear(void);
+// While held (counted, process-wide), a call that would have to be compiled fails with
+// FAILED_PRECONDITION and the reason.
+void tpt_compile_guard_hold(void);
+void tpt_compile_guard_drop(void);
+
 // Debug mode on, or back to strict.
 void tpt_blocking_set(bool blocking);
 bool tpt_blocking_get(void);

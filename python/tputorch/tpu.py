@@ -20,6 +20,7 @@ __all__ = [
     "Event",
     "Precision",
     "Stream",
+    "compile_guard",
     "counters",
     "current_device",
     "current_stream",
@@ -373,10 +374,29 @@ def counters() -> dict:
     ``fallback_ops`` maps each operator that ran on the CPU to how often it did. Of the compiles,
     ``disk_hits`` were loaded from the folder of kept programs and ``disk_misses`` looked for there in
     vain; ``disk_errors`` and ``disk_error`` (the first one's words) say what is wrong with that folder.
+    ``recent_compiles`` tells the last 256 compiles of each device, oldest first: the operator, the
+    reason ("new sizes (3, 5), was (3, 4), of argument self, in model.py:12"), the seconds it took,
+    the size of the program as text.
     """
     return _C.counters()
 
 
 def reset_counters() -> None:
-    """Sets the counters to zero (``fallback_ops`` keeps its names)."""
+    """Sets the counters to zero (``fallback_ops`` keeps its names) and forgets recent compiles."""
     _C.counters_reset()
+
+
+@contextmanager
+def compile_guard():
+    """Within the block (or the decorated function) a call that needs a new program raises.
+
+    ``with torch.tpu.compile_guard(): step()`` after warm-up makes sure that nothing is compiled any
+    more: a :class:`RuntimeError` names the operator and what is new about the call. The call does
+    not run, and every tensor stays as it was. The guard is process-wide (backward passes run on
+    threads of their own).
+    """
+    _C.hold_compile_guard()
+    try:
+        yield
+    finally:
+        _C.drop_compile_guard()

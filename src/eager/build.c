@@ -9,6 +9,7 @@
 #include "base/allocator.h"
 #include "base/hash.h"
 #include "eager/compile.h"
+#include "eager/compile_log.h"
 #include "eager/internal_op.h"
 #include "eager/program.h"
 #include "hlo/print.h"
@@ -32,8 +33,12 @@ static tpt_status_t compile(tpt_build_t* b, const char* label, tpt_executable_t*
   TPT_TRY(tpt_graph_print(b->graph, &device->text));
   TPT_TRY(tpt_str_status(&device->text));
   if (device->dump) TPT_TRY(dump_text(device, label));
+  TPT_TRY(tpt_compile_log_begin(device, b->call, b->lower.static_args));
+  double spent = device->counters.compile_seconds;
   tpt_status_t status =
       tpt_device_compile(device, device->text.data, device->text.size, out_executable);
+  spent = device->counters.compile_seconds - spent;
+  if (!status) tpt_compile_log_end(device, label, spent, device->text.size);
   return tpt_status_note(status, "while compiling aten::%s", label);
 }
 

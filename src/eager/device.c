@@ -6,6 +6,7 @@
 
 #include "aten/lower.h"
 #include "base/allocator.h"
+#include "eager/compile_log.h"
 #include "eager/entry.h"
 #include "eager/internal_op.h"
 #include "eager/program.h"
@@ -39,6 +40,7 @@ void tpt_device_deinit(tpt_device_t* device) {
   tpt_str_deinit(&device->text);
   tpt_free(device->static_args);
   tpt_entries_deinit(device);
+  tpt_compile_log_release(device->compile_log);
   tpt_table_deinit_items(&device->windows, tpt_free);
   tpt_table_deinit_items(&device->homes.table, tpt_free);
   pthread_mutex_destroy(&device->lock);
