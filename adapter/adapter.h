@@ -9,6 +9,9 @@
 
 #include "tputorch/runtime.h"
 
+struct _object;
+typedef _object PyObject;
+
 namespace tputorch {
 
 constexpr c10::DeviceType kTpu = c10::DeviceType::PrivateUse1;
@@ -57,6 +60,9 @@ void for_each_fallback(void (*fn)(void* arg, const std::string& name, uint64_t c
 // The default generator of a device, and the core's state behind a torch generator (null: the default).
 const at::Generator& default_generator(c10::DeviceIndex device);
 tpt_generator_t* generator_of(const c10::IValue& value);
+
+// Adds recording, Program and Programs (program.cc) to the Python module; false with a Python error set.
+bool add_program_types(PyObject* module);
 
 }  // namespace tputorch
 

@@ -170,6 +170,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("default_generator", &generator);
   m.def("rows", &rows);
   m.def("row_calls", &calls_by_row);
+  if (!add_program_types(m.ptr())) throw py::error_already_set();
 }
 
 }  // namespace tputorch

@@ -5,6 +5,8 @@ with no tpu.
 """
 
 import functools
+import importlib.util
+import sys
 
 import torch
 
@@ -63,6 +65,47 @@ def _swapping(original, target_of):
     return move
 
 
+def _compiles_tpu(original):
+    """Plain torch.compile (the backend "inductor") takes graphs on tpu to the backend "tpu"."""
+
+    @functools.wraps(original)
+    def compile_graph(self, model_, inputs_, *, config_patches=None):
+        from tputorch import _compile  # imports Dynamo, which is there by now
+
+        if _compile.touches_tpu(model_, inputs_):
+            return _compile.backend(model_, inputs_)
+        return original(self, model_, inputs_, config_patches=config_patches)
+
+    return compile_graph
+
+
+class _FlexAttentionFinder:
+    """Lets flex_attention take tensors on tpu: its list of devices is closed. The module is changed
+    when it is first imported, not before: importing it takes long."""
+
+    NAME = "torch.nn.attention.flex_attention"
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.NAME:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            check = module._validate_device
+
+            def _validate_device(query, key, value):
+                if query.device.type != "tpu":
+                    check(query, key, value)
+
+            module._validate_device = _validate_device
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
 def _target_of_to(args, kwargs):
     return torch._C._nn._parse_to(*args, **kwargs)[0]
 
@@ -71,6 +114,9 @@ def install() -> None:
     """Installs every patch; called once at load."""
     torch.set_float32_matmul_precision = _precision_setter(torch.set_float32_matmul_precision)
     torch._tensor_str._tensor_str = _prints_on_cpu(torch._tensor_str._tensor_str)
+    sys.meta_path.insert(0, _FlexAttentionFinder())
+    inductor = torch._TorchCompileInductorWrapper
+    inductor.__call__ = _compiles_tpu(inductor.__call__)
     module = torch.nn.Module
     module.to = _swapping(module.to, _target_of_to)
     module.cpu = _swapping(module.cpu, lambda args, kwargs: None)

@@ -1,0 +1,157 @@
+"""``torch.compile`` on tpu: the Dynamo backend ``tpu``, and how plain ``torch.compile`` finds it.
+
+Dynamo's graph goes through AOTAutograd (functionalised, cut into forward and backward by min-cut), and
+each graph that comes out becomes a CompiledGraph. This module owns options and PyTorch's settings for
+that; it knows nothing of programs. Imported only when something is compiled.
+"""
+
+import functools
+import itertools
+import logging
+from contextlib import ExitStack
+
+import torch
+import torch._functorch.config as functorch_config
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._inductor.output_code import OutputCode
+
+from tputorch import _graph, _tape
+from tputorch._version import __version__
+
+log = logging.getLogger(__name__)
+
+_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def _is_precision(value):
+    return value in ("default", "high", "highest")
+
+
+def _is_bool(value):
+    return isinstance(value, bool)
+
+
+def _is_share(value):
+    return isinstance(value, (int, float)) and 0 <= value <= 1
+
+
+# name -> (check, what it must be)
+_OPTIONS = {
+    "precision": (_is_precision, '"default", "high" or "highest"'),
+    "whole": (_is_bool, "True or False"),
+    "memory_budget": (_is_share, "a number from 0 to 1"),
+}
+_numbers = itertools.count()
+
+
+def _check_options(mode, options):
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(
+            f"unknown mode {mode!r} of torch.compile on tpu; it has {', '.join(_MODES)}"
+        )
+    for name, value in (options or {}).items():
+        if name not in _OPTIONS:
+            raise RuntimeError(
+                f"unknown option {name!r} of torch.compile on tpu; it has "
+                f"{', '.join(sorted(_OPTIONS))} (docs/compile.md)"
+            )
+        check, wanted = _OPTIONS[name]
+        if not check(value):
+            raise RuntimeError(f"option {name!r} of torch.compile must be {wanted}, got {value!r}")
+
+
+@functools.cache
+def _decompositions() -> dict:
+    """PyTorch's decompositions of operators that the device has no kernel for."""
+    from torch._decomp import core_aten_decompositions
+
+    return {
+        op: fn
+        for op, fn in core_aten_decompositions().items()
+        if isinstance(op, torch._ops.OpOverload) and not _tape.has_kernel(op)
+    }
+
+
+def touches_tpu(gm: torch.fx.GraphModule, example_inputs) -> bool:
+    """Whether a graph has to do with tensors on tpu."""
+    if any(isinstance(t, torch.Tensor) and t.device.type == "tpu" for t in example_inputs):
+        return True
+    for node in gm.graph.nodes:
+        value = node.meta.get("example_value")
+        if isinstance(value, torch.Tensor) and value.device.type == "tpu":
+            return True
+        device = node.kwargs.get("device")
+        if device is not None and torch.device(device).type == "tpu":
+            return True
+    return False
+
+
+def _name_of(gm: torch.fx.GraphModule) -> str:
+    """The name of the user's function, for messages."""
+    for node in gm.graph.nodes:
+        trace = node.meta.get("stack_trace")
+        if trace:
+            name = trace.splitlines()[0].rpartition(", in ")[2].strip()
+            if name:
+                return f"{name}#{next(_numbers)}"
+    return f"graph#{next(_numbers)}"
+
+
+def _compiler(name, part, settings):
+    def compile_part(gm, example_inputs):
+        log.debug("%s %s:\n%s", name, part, gm.graph)
+        return _graph.compile_graph(gm, f"{name} {part}", settings)
+
+    return SerializableAOTDispatchCompiler(OutputCode, compile_part)
+
+
+def _cache_tag(options) -> str:
+    import torch.compiler.config as compiler_config
+
+    chosen = sorted((options or {}).items())
+    return f"{compiler_config.cache_key_tag}tputorch-{__version__}-{chosen}"
+
+
+def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None):
+    """The backend ``tpu`` of ``torch.compile``.
+
+    ``mode`` is accepted and changes nothing: there is one way to run a program. ``options``:
+    "precision" of float32 products in the compiled function, "whole" (an error instead of running
+    an operator outside a program), "memory_budget" (share of the activation memory that the
+    backward pass may keep; less means more recomputation).
+    """
+    import torch.compiler.config as compiler_config
+
+    _check_options(mode, options)
+    if not touches_tpu(gm, example_inputs):
+        return gm.forward  # CPU work between graph breaks: nothing to compile
+    options = dict(options or {})
+    budget = options.pop("memory_budget", None)
+    name = _name_of(gm)
+    with ExitStack() as stack:
+        stack.enter_context(compiler_config.patch(cache_key_tag=_cache_tag(options)))
+        stack.enter_context(
+            functorch_config.patch(
+                # Our graphs pickle as they are, both of them when the function is compiled.
+                bundled_autograd_cache=True,
+                force_non_lazy_backward_lowering=True,
+                unlift_effect_tokens=True,
+            )
+        )
+        if budget is not None:
+            stack.enter_context(functorch_config.patch(activation_memory_budget=float(budget)))
+        return aot_autograd(
+            fw_compiler=_compiler(name, "forward", options),
+            bw_compiler=_compiler(name, "backward", options),
+            inference_compiler=_compiler(name, "inference", options),
+            decompositions=_decompositions(),
+            partition_fn=functools.partial(
+                min_cut_rematerialization_partition, compiler="inductor"
+            ),
+            keep_inference_input_mutations=True,
+        )(gm, example_inputs)
+
+
+backend._tags = ()
