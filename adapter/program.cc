@@ -2,7 +2,6 @@
 // by the sizes, strides and dtypes of the inputs. It decides nothing about ops. Invariant: an input's
 // place in its storage is never part of a key.
 #include <Python.h>
-
 #include <cstring>
 #include <memory>
 #include <string>
@@ -32,13 +31,13 @@ struct Output {
 };
 
 struct Program {
-  PyObject_HEAD
-  tpt_program_t* program;
+  PyObject_HEAD tpt_program_t* program;
   int device;
 };
 
 struct Entry {
-  Program* program;  // owned reference; null: nothing is recorded, every output is an input or a value
+  Program*
+      program;  // owned reference; null: nothing is recorded, every output is an input or a value
   std::vector<Output> outputs;
   PyObject* values;  // owned list
 };
@@ -58,8 +57,7 @@ struct Table {
 };
 
 struct Programs {
-  PyObject_HEAD
-  Table* table;
+  PyObject_HEAD Table* table;
 };
 
 PyTypeObject* program_type = nullptr;
@@ -210,8 +208,7 @@ at::Tensor view_of(const at::Tensor& base, const Output& output) {
   at::Tensor view = at::native::as_strided_tensorimpl(base, output.sizes, output.strides,
                                                       base.storage_offset() + output.offset);
   if (!base.is_inference() && !view.is_inference())
-    view.unsafeGetTensorImpl()->set_version_counter(
-        base.unsafeGetTensorImpl()->version_counter());
+    view.unsafeGetTensorImpl()->set_version_counter(base.unsafeGetTensorImpl()->version_counter());
   return view;
 }
 
@@ -228,9 +225,9 @@ std::vector<at::Tensor> run_program(const Program* program, PyObject* inputs) {
       windows.push_back(window_of(tensor));
       continue;
     }
-    uploaded.push_back(at::_to_copy(
-        tensor.detach(), tensor.options().device(c10::Device(
-                             kTpu, static_cast<c10::DeviceIndex>(program->device)))));
+    uploaded.push_back(
+        at::_to_copy(tensor.detach(), tensor.options().device(c10::Device(
+                                          kTpu, static_cast<c10::DeviceIndex>(program->device)))));
     windows.push_back(window_of(uploaded.back()));
   }
   tpt_result_t* results = nullptr;

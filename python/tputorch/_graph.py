@@ -17,7 +17,6 @@ from torch.utils._python_dispatch import _disable_current_modes
 from tputorch import _C, _tape
 
 log = logging.getLogger(__name__)
-# "raise NotImplementedError" of the runtime and everything else that a recorded call may meet.
 _PRECISIONS = {"default": 0, "high": 1, "highest": 2}
 
 
@@ -177,7 +176,7 @@ class _Results:
             last = offset + sum(
                 (n - 1) * s for n, s in zip(value.shape, value.stride(), strict=True)
             )
-            dense = torch._prims_common.is_non_overlapping_and_dense(base)
+            dense = torch.ops.aten.is_non_overlapping_and_dense(base)
             if dense and value.numel() and offset >= 0 and last < base.numel():
                 return _view("result", index, value, offset)
         known.append((len(self.tensors), value))
