@@ -26,6 +26,9 @@ static const char usage[] =
     "  --save PREFIX              writes result i to PREFIX<i>.npy (bf16 as f32) instead of "
     "printing it\n"
     "  --repeat N                 runs N times and prints the times\n"
+    "  --donate                   gives parameters away whose memory a result may take "
+    "(tf.aliasing_output); the next\n"
+    "                             run gets that result\n"
     "  --explain                  shows the plan and the time of each step, instead of the results "
     "(vtpu only)\n"
     "  --json                     the same as JSON, and nothing else\n"
@@ -48,7 +51,7 @@ typedef struct arguments {
   int64_t seed;
   int64_t repeat;
   int64_t device;
-  bool explain, json;
+  bool donate, explain, json;
   bool help;
 } arguments_t;
 
@@ -137,6 +140,8 @@ static tpt_status_t parse_arguments(int argc, char** argv, arguments_t* args) {
     }
     if (strcmp(name, "--explain") == 0) {
       args->explain = true;
+    } else if (strcmp(name, "--donate") == 0) {
+      args->donate = true;
     } else if (strcmp(name, "--json") == 0) {
       args->explain = args->json = true;
     } else if (strcmp(name, "--input") == 0) {
@@ -252,7 +257,8 @@ typedef struct run {
   tpt_executable_t* executable;
   int parameter_count;
   tpt_buffer_t** parameters;
-  int64_t* keep;  // every parameter: inputs must outlive a run
+  int64_t* keep;  // parameters that outlive a run
+  int keep_count;
   int result_count;
   tpt_buffer_t** results;
 } run_t;
@@ -297,7 +303,8 @@ static tpt_status_t upload_parameters(run_t* run, const arguments_t* args) {
   run->keep = tpt_calloc(count, sizeof(*run->keep));
   if (!run->parameters || !run->keep) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory");
   for (int i = 0; i < run->parameter_count; i++) {
-    run->keep[i] = i;
+    bool is_given = args->donate && tpt_graph_alias_of(run->graph, (uint32_t)i) >= 0;
+    if (!is_given) run->keep[run->keep_count++] = i;
     TPT_TRY(upload_parameter(run, args, i, &random_state));
   }
   return NULL;
@@ -331,12 +338,29 @@ static void release_results(run_t* run) {
   }
 }
 
+// Results that took a parameter's memory are the parameter from now on.
+static void take_back_results(run_t* run) {
+  int kept = 0;
+  for (int i = 0; i < run->parameter_count; i++) {
+    if (kept < run->keep_count && run->keep[kept] == i) {
+      kept++;
+      continue;
+    }
+    tpt_buffer_t** result = &run->results[tpt_graph_alias_of(run->graph, (uint32_t)i)];
+    if (!*result) continue;
+    tpt_buffer_release(run->parameters[i]);
+    run->parameters[i] = *result;
+    *result = NULL;
+  }
+}
+
 static tpt_status_t execute_once(run_t* run, const arguments_t* args, double* out_seconds) {
   tpt_run_params_t params = {.device = (int)args->device,
                              .args = run->parameters,
                              .arg_count = run->parameter_count,
                              .keep = run->keep,
-                             .keep_count = run->parameter_count};
+                             .keep_count = run->keep_count};
+  take_back_results(run);
   release_results(run);
   double start = now();
   TPT_TRY(tpt_executable_run(run->executable, &params, run->results));
