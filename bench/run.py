@@ -1,87 +1,180 @@
-"""Times CPU PyTorch and tputorch on the same work, in turn, and prints ratios.
+"""Times the same work on CPU PyTorch, tputorch and JAX, in turn, and prints one table.
 
-    python bench/run.py [part ...] [--rounds 3] [--json]
+    python bench/run.py [part ...] [--rounds 3] [--sides SIDE ...] [--json FILE] [--plot FILE]
 
-Each round runs both in fresh processes, one after the other; a figure is the median over rounds
-with its spread. Only ratios within one run mean anything: absolute times are this machine's mood.
+Each round runs every side once, in fresh processes, one after the other. A figure is the best over
+rounds; the spread is (worst - best) / best. Only ratios within one run mean anything: absolute
+times are this machine's mood. Sides that are not installed here are left out.
 """
 
 import argparse
+import importlib.util
 import json
 import os
-import statistics
+import shutil
 import subprocess
 import sys
 
 from tqdm import tqdm
 
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+TPU = ["workloads.py", "tpu"]
 SIDES = {
-    "cpu": ["cpu"],
-    "tpu default": ["tpu", "--precision", "default"],
-    "tpu highest": ["tpu", "--precision", "highest"],
+    "cpu": ["workloads.py", "cpu"],
+    "inductor": ["workloads.py", "cpu", "--mode", "compile"],
+    "tpu": TPU,
+    "tpu highest": [*TPU, "--precision", "highest"],
+    "tpu fused": [*TPU, "--mode", "fused"],
+    "tpu compiled": [*TPU, "--mode", "compile"],
+    "tpu compiled highest": [*TPU, "--mode", "compile", "--precision", "highest"],
+    "jax": ["jax_kernels.py"],
 }
 
 
-def run_side(arguments: list, parts: list) -> dict:
-    workloads = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workloads.py")
-    environment = {**os.environ, "TPUTORCH_OPTIONS": os.environ.get("TPUTORCH_OPTIONS", "quiet=1")}
-    out = subprocess.run(
-        [sys.executable, workloads, *arguments, *parts],
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+def missing(side: str) -> str:
+    """Why a side cannot run here, or nothing."""
+    if side == "inductor" and not (shutil.which("g++") or shutil.which("clang++")):
+        return "no C++ compiler"
+    if side == "jax" and not importlib.util.find_spec("jax"):
+        return "jax is not installed"
+    if side.startswith("tpu compiled"):
+        code = "import torch; exit('tpu' not in torch._dynamo.list_backends(exclude_tags=()))"
+        if subprocess.run([sys.executable, "-c", code], capture_output=True).returncode != 0:
+            return "no torch.compile backend"
+    return ""
+
+
+def run_process(arguments: list) -> list:
+    environment = {
+        **os.environ,
+        "TPUTORCH_OPTIONS": os.environ.get("TPUTORCH_OPTIONS", "quiet=1"),
+        "JAX_PLATFORMS": "cpu",
+    }
+    command = [sys.executable, os.path.join(FOLDER, arguments[0]), *arguments[1:]]
+    out = subprocess.run(command, env=environment, capture_output=True, text=True)
     if out.returncode != 0:
-        raise SystemExit(f"{' '.join(arguments)} failed:\n{out.stderr[-2000:]}")
-    lines = [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
-    return {line["name"]: line for line in lines}
+        print(f"{' '.join(arguments)} failed:\n{out.stderr[-1500:]}", file=sys.stderr)
+    return [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
 
 
-def collect(parts: list, rounds: int, quiet: bool) -> list:
-    samples: dict = {}
-    with tqdm(total=rounds * len(SIDES), unit="run", disable=quiet) as bar:
+def is_rate(unit: str) -> bool:
+    return unit.endswith("/s")
+
+
+def collect(sides: list, parts: list, rounds: int) -> tuple:
+    """Rows {name, unit, side: values} and the machine's peaks {unit: value}."""
+    rows: dict = {}
+    peaks: dict = {}
+    with tqdm(total=rounds * (len(sides) + 1), unit="run", file=sys.stderr) as bar:
         for _ in range(rounds):
-            for side, arguments in SIDES.items():
-                for name, line in run_side(arguments, parts).items():
-                    entry = samples.setdefault(name, {"unit": line["unit"]})
-                    entry.setdefault(side, []).append(line["value"])
+            for line in run_process(["peaks.py"]):
+                peaks[line["unit"]] = max(peaks.get(line["unit"], 0), line["value"])
+            bar.update()
+            for side in sides:
+                if side == "jax" and parts and "kernels" not in parts:
+                    continue
+                for line in run_process(SIDES[side] + ([] if side == "jax" else parts)):
+                    row = rows.setdefault(line["name"], {"unit": line["unit"], "values": {}})
+                    row["values"].setdefault(side, []).append(line["value"])
                 bar.update()
-    rows = []
-    for name, entry in samples.items():
-        row = {"name": name, "unit": entry["unit"]}
-        cpu = statistics.median(entry["cpu"])
-        for side in SIDES:
-            values = entry[side]
-            row[side] = statistics.median(values)
-            row[f"{side} spread"] = (max(values) - min(values)) / row[side]
-            row[f"{side} ratio"] = row[side] / cpu
-        rows.append(row)
-    return rows
+    return rows, peaks
 
 
-def show(rows: list) -> None:
-    width = max(len(row["name"]) for row in rows)
-    heads = f"{'CPU':>10}  {'tpu default':>12} {'ratio':>6}  {'tpu highest':>12} {'ratio':>6}"
-    print(f"{'':<{width}}  {heads}")
-    for row in rows:
-        print(
-            f"{row['name']:<{width}}  {row['cpu']:>7.2f} {row['unit']}  "
-            f"{row['tpu default']:>9.2f} {row['unit']} {row['tpu default ratio']:>6.2f}  "
-            f"{row['tpu highest']:>9.2f} {row['unit']} {row['tpu highest ratio']:>6.2f}"
-        )
+def summarise(rows: dict, peaks: dict) -> list:
+    table = []
+    for name, row in rows.items():
+        best = max if is_rate(row["unit"]) else min
+        figures = {}
+        for side, values in row["values"].items():
+            value = best(values)
+            spread = abs(max(values) - min(values)) / value if value else 0
+            figures[side] = {"value": value, "spread": spread}
+        base = figures.get("cpu")
+        for figure in figures.values():
+            if base and base["value"] and figure["value"]:
+                ratio = figure["value"] / base["value"]
+                figure["time over cpu"] = 1 / ratio if is_rate(row["unit"]) else ratio
+            if row["unit"] in peaks:
+                figure["of peak"] = figure["value"] / peaks[row["unit"]]
+        table.append({"name": name, "unit": row["unit"], "sides": figures})
+    return table
+
+
+def show(table: list, sides: list, peaks: dict) -> None:
+    print(", ".join(f"peak {value:.1f} {unit}" for unit, value in peaks.items()))
+    print("value, time over the CPU's (under 1: faster), spread over rounds; of rates: % of peak")
+    width = max(len(row["name"]) for row in table)
+    print(" " * (width + 9) + "".join(f"{side:>26}" for side in sides))
+    for row in table:
+        cells = []
+        for side in sides:
+            figure = row["sides"].get(side)
+            if not figure:
+                cells.append(f"{'-':>26}")
+                continue
+            ratio = figure.get("time over cpu")
+            text = f"{figure['value']:.2f} {'-' if ratio is None else f'{ratio:.2f}'}"
+            if "of peak" in figure:
+                text += f" {figure['of peak'] * 100:.0f}%"
+            text += f" +{figure['spread'] * 100:.0f}"
+            cells.append(f"{text:>26}")
+        print(f"{row['name']:<{width}}  {row['unit']:<7}" + "".join(cells))
+
+
+def plot(table: list, sides: list, path: str) -> None:
+    try:
+        import matplotlib
+    except ImportError:
+        raise SystemExit("--plot needs matplotlib") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    rows = [row for row in table if "cpu" in row["sides"]]
+    shown = [side for side in sides if side != "cpu"]
+    figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.45 * len(rows)))
+    height = 0.8 / max(1, len(shown))
+    for i, side in enumerate(shown):
+        at = [r + i * height for r, row in enumerate(rows) if side in row["sides"]]
+        ratios = [row["sides"][side]["time over cpu"] for row in rows if side in row["sides"]]
+        axes.barh(at, ratios, height=height, label=side)
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_yticks([r + 0.4 for r in range(len(rows))], [row["name"] for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("time over CPU PyTorch's (less is faster)")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
+    parser.add_argument("--json", metavar="FILE", help="writes all figures; - for standard output")
+    parser.add_argument("--plot", metavar="FILE", help="draws the ratios (needs matplotlib)")
     args = parser.parse_args()
-    rows = collect(args.parts, args.rounds, args.json)
+    sides = []
+    for side in args.sides:
+        reason = missing(side)
+        if reason:
+            print(f"without {side}: {reason}", file=sys.stderr)
+        else:
+            sides.append(side)
+    rows, peaks = collect(sides, args.parts, args.rounds)
+    table = summarise(rows, peaks)
     if args.json:
-        print(json.dumps(rows, indent=1))
-    else:
-        show(rows)
+        text = json.dumps({"peaks": peaks, "rounds": args.rounds, "rows": table}, indent=1)
+        if args.json == "-":
+            print(text)
+        else:
+            with open(args.json, "w") as file:
+                file.write(text + "\n")
+    if args.json != "-" and table:
+        show(table, sides, peaks)
+    if args.plot:
+        plot(table, sides, args.plot)
 
 
 if __name__ == "__main__":

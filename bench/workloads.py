@@ -1,52 +1,19 @@
-"""The work that is timed: dispatch, an MLP, first calls at new shapes, a small GPT, digits.
+"""The work that is timed: dispatch, models, first calls at new shapes, single kernels.
 
-One process runs one device and prints one JSON line per figure: {"name", "unit", "value"}.
+One process runs one side and prints one JSON line per figure: {"name", "unit", "value"}. Rates of
+single kernels count what the work needs at least, not what was done.
 
-    python bench/workloads.py cpu|tpu [part ...] [--precision highest]
+    python bench/workloads.py cpu|tpu [part ...] [--mode eager|fused|compile] [--precision highest]
 """
 
 import argparse
-import json
-import statistics
-import time
 
+import kernels
+import models
 import torch
 import torch.nn.functional as F
+from timer import Timer, emit
 from torch import nn
-
-
-def emit(name: str, value: float, unit: str) -> None:
-    print(json.dumps({"name": name, "value": value, "unit": unit}), flush=True)
-
-
-class Timer:
-    """Medians of repeated calls, each waited for."""
-
-    def __init__(self, device: str):
-        self.device = device
-
-    def wait(self) -> None:
-        if self.device != "cpu":
-            torch.accelerator.synchronize()
-
-    def median(self, fn, count: int, warmup: int = 3) -> float:
-        for _ in range(warmup):
-            fn()
-        self.wait()
-        seconds = []
-        for _ in range(count):
-            start = time.perf_counter()
-            fn()
-            self.wait()
-            seconds.append(time.perf_counter() - start)
-        return statistics.median(seconds)
-
-    def once(self, fn) -> float:
-        self.wait()
-        start = time.perf_counter()
-        fn()
-        self.wait()
-        return time.perf_counter() - start
 
 
 @torch.no_grad()
@@ -64,15 +31,15 @@ def dispatch(t: Timer) -> None:
         for _ in range(1000):
             x.add_(b)
 
-    emit("add 4x4, chain of 1000, per op", t.median(chain, 15) * 1e3, "us")
-    emit("add_ 4x4, chain of 1000, per op", t.median(in_place, 15) * 1e3, "us")
-    emit("(a + b).cpu()", t.median(lambda: (a + b).cpu(), 300) * 1e6, "us")
-    emit("sum().item()", t.median(lambda: a.sum().item(), 300) * 1e6, "us")
+    emit("add 4x4, chain of 1000, per op", t.best(chain, 15) * 1e3, "us")
+    emit("add_ 4x4, chain of 1000, per op", t.best(in_place, 15) * 1e3, "us")
+    emit("(a + b).cpu()", t.best(lambda: (a + b).cpu(), 300) * 1e6, "us")
+    emit("sum().item()", t.best(lambda: a.sum().item(), 300) * 1e6, "us")
     host = torch.randn(1024, 1024)
     big = host.to(t.device)
-    emit("host to device, 4 MiB", t.median(lambda: host.to(t.device, copy=True), 20) * 1e3, "ms")
-    emit("device to host, 4 MiB", t.median(lambda: big.to("cpu", copy=True), 20) * 1e3, "ms")
-    emit("matmul 1024", t.median(lambda: big @ big, 20) * 1e3, "ms")
+    emit("host to device, 4 MiB", t.best(lambda: host.to(t.device, copy=True), 20) * 1e3, "ms")
+    emit("device to host, 4 MiB", t.best(lambda: big.to("cpu", copy=True), 20) * 1e3, "ms")
+    emit("matmul 1024", t.best(lambda: big @ big, 20) * 1e3, "ms")
 
 
 def mlp(t: Timer) -> None:
@@ -91,6 +58,7 @@ def mlp(t: Timer) -> None:
         )
         model = nn.Sequential(*layers).to(t.device)
         optimizer = make(model.parameters())
+        model = t.compiled(model)
 
         def step(model=model, optimizer=optimizer):
             optimizer.zero_grad()
@@ -98,7 +66,7 @@ def mlp(t: Timer) -> None:
             optimizer.step()
 
         emit(f"MLP step, {name}, first", t.once(step) * 1e3, "ms")
-        emit(f"MLP step, {name}", t.median(step, 50, warmup=5) * 1e3, "ms")
+        emit(f"MLP step, {name}", t.best(step, 50, warmup=5) * 1e3, "ms")
 
 
 @torch.no_grad()
@@ -113,7 +81,7 @@ def shapes(t: Timer) -> None:
     for name, op in ops.items():
         inputs = [torch.randn(9 + i, 17 + 3 * i).to(t.device) for i in range(20)]
         seconds = [t.once(lambda x=x, op=op: op(x)) for x in inputs]
-        emit(f"new shape, {name}", statistics.median(seconds) * 1e3, "ms")
+        emit(f"new shape, {name}", sorted(seconds)[len(seconds) // 2] * 1e3, "ms")
     model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)).to(t.device)
     inputs = [torch.randn(i, 64).to(t.device) for i in range(1, 21)]
     emit(
@@ -121,46 +89,9 @@ def shapes(t: Timer) -> None:
     )
 
 
-class Block(nn.Module):
-    def __init__(self, width: int, heads: int):
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x, mask):
-        batch, length, width = x.shape
-        q, k, v = (
-            part.view(batch, length, self.heads, -1).transpose(1, 2)
-            for part in self.qkv(self.norm1(x)).split(width, dim=2)
-        )
-        scores = (q @ k.transpose(-2, -1)) * (width // self.heads) ** -0.5
-        weights = scores.masked_fill(mask, float("-inf")).softmax(-1)
-        x = x + self.out((weights @ v).transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.gelu(self.up(self.norm2(x))))
-
-
-class Gpt(nn.Module):
-    def __init__(self, width=256, heads=8, length=128, vocabulary=1024, layers=4):
-        super().__init__()
-        self.tokens = nn.Embedding(vocabulary, width)
-        self.positions = nn.Parameter(torch.zeros(length, width))
-        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, vocabulary, bias=False)
-        self.register_buffer("mask", torch.triu(torch.ones(length, length, dtype=torch.bool), 1))
-
-    def forward(self, tokens):
-        x = self.tokens(tokens) + self.positions
-        for block in self.blocks:
-            x = block(x, self.mask)
-        return self.head(self.norm(x))
-
-
 def gpt(t: Timer) -> None:
     torch.manual_seed(0)
-    model = Gpt().to(t.device)
+    model = t.compiled(models.Gpt().to(t.device))
     tokens = torch.randint(0, 1024, (4, 128)).to(t.device)
     labels = torch.randint(0, 1024, (4 * 128,)).to(t.device)
 
@@ -169,7 +100,7 @@ def gpt(t: Timer) -> None:
         F.cross_entropy(model(tokens).flatten(0, 1), labels).backward()
 
     emit("small GPT forward + backward, first", t.once(step) * 1e3, "ms")
-    emit("small GPT forward + backward", t.median(step, 10, warmup=2) * 1e3, "ms")
+    emit("small GPT forward + backward", t.best(step, 10, warmup=2) * 1e3, "ms")
 
 
 def digits(t: Timer) -> None:
@@ -188,6 +119,7 @@ def digits(t: Timer) -> None:
         nn.Linear(128, 10),
     ).to(t.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3)
+    model = t.compiled(model)
     x, y = torch.randn(64, 1, 8, 8).to(t.device), torch.randint(0, 10, (64,)).to(t.device)
 
     def step():
@@ -198,23 +130,40 @@ def digits(t: Timer) -> None:
         return loss.item()
 
     emit("digits step, first", t.once(step) * 1e3, "ms")
-    emit("digits step", t.median(step, 40, warmup=5) * 1e3, "ms")
+    emit("digits step", t.best(step, 40, warmup=5) * 1e3, "ms")
 
 
-PARTS = {"dispatch": dispatch, "mlp": mlp, "shapes": shapes, "gpt": gpt, "digits": digits}
+PARTS = {
+    "dispatch": dispatch,
+    "shapes": shapes,
+    "mlp": mlp,
+    "gpt": gpt,
+    "digits": digits,
+    "resnet": models.resnet,
+    "minilm": models.minilm,
+    "lstm": models.lstm,
+    "decode": models.decode,
+    "kernels": kernels.all_kernels,
+}
+# What a compiler has no part in.
+EAGER_ONLY = ("dispatch", "shapes")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("device", choices=["cpu", "tpu"])
     parser.add_argument("parts", nargs="*", default=[], help=f"of {', '.join(PARTS)}; all if none")
+    parser.add_argument("--mode", default="eager", choices=["eager", "fused", "compile"])
     parser.add_argument("--precision", default="default", choices=["default", "high", "highest"])
     args = parser.parse_args()
     torch.manual_seed(0)
     if args.device == "tpu" and args.precision != "default":
         torch.set_float32_matmul_precision(args.precision)
+    if args.mode == "fused":
+        torch.tpu.set_eager_mode(torch.tpu.EagerMode.DEFER_AND_FUSE)
     for part in args.parts or PARTS:
-        PARTS[part](Timer(args.device))
+        if args.mode != "compile" or part not in EAGER_ONLY:
+            PARTS[part](Timer(args.device, args.mode))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,39 @@
+"""Timing of one side: repeated calls, each waited for, the best of them."""
+
+import json
+import time
+
+import torch
+
+
+def emit(name: str, value: float, unit: str, **extra) -> None:
+    print(json.dumps({"name": name, "value": value, "unit": unit, **extra}), flush=True)
+
+
+class Timer:
+    """Best of repeated calls: on a shared machine everything else is other people's work."""
+
+    def __init__(self, device: str, mode: str = "eager"):
+        self.device = device
+        self.mode = mode
+
+    def compiled(self, model):
+        if self.mode != "compile":
+            return model
+        return torch.compile(model, backend="inductor" if self.device == "cpu" else "tpu")
+
+    def wait(self) -> None:
+        if self.device != "cpu":
+            torch.accelerator.synchronize()
+
+    def once(self, fn) -> float:
+        self.wait()
+        start = time.perf_counter()
+        fn()
+        self.wait()
+        return time.perf_counter() - start
+
+    def best(self, fn, count: int, warmup: int = 3) -> float:
+        for _ in range(warmup):
+            fn()
+        return min(self.once(fn) for _ in range(count))
