@@ -52,6 +52,8 @@ void resize_storage(c10::StorageImpl* impl, size_t size);
 
 // Registers every row of the op table, once, at load.
 void register_rows();
+// Registers the ops without a row that PyTorch composes of others, after the rows.
+void register_decompositions();
 // How often a row was called since the start.
 uint64_t row_calls(int row);
 // Ops that ran on the CPU since the start, as "name" -> count.

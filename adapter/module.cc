@@ -123,6 +123,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("pass_over_folder", &pass_over_folder);
   m.def("register_rows", [] {
     register_rows();
+    register_decompositions();
     at::autocast::set_autocast_dtype(kTpu, at::kBFloat16);
   });
   m.def("open", [] { check(tpt_runtime_open()); }, py::call_guard<py::gil_scoped_release>());

@@ -130,9 +130,9 @@ def test_training_compiles_a_constant_number_of_programs():
 
     model = copy.deepcopy(reference).to("tpu")
     want, _ = train(reference, "cpu", 20)
-    with torch.tpu.precision(torch.tpu.Precision.HIGHEST):
-        with torch.tpu.set_eager_mode(torch.tpu.EagerMode.DEFER_AND_FUSE):
-            got, marks = train(model, "tpu", 20)
+    fused_mode = torch.tpu.set_eager_mode(torch.tpu.EagerMode.DEFER_AND_FUSE)
+    with fused_mode, torch.tpu.precision(torch.tpu.Precision.HIGHEST):
+        got, marks = train(model, "tpu", 20)
     torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5)
     assert marks[3] == marks[-1], marks
 
