@@ -1,5 +1,5 @@
-// dot_general: every operand is seen as batch x free x contracting, then the product goes to the bf16
-// unit of the CPU or to BLAS.
+// dot_general: every operand is seen as batch x free x contracting, then the product runs on
+// packed strips or on BLAS.
 //
 // f32: DEFAULT multiplies operands rounded to bf16, HIGH adds the products of the rests (three
 // passes), HIGHEST is plain f32. The precision of complex operands is always HIGHEST.
@@ -141,7 +141,7 @@ tpt_status_t vtpu_dot_prepare(vtpu_kernel_t* kernel) {
   TPT_TRY(shape_make(kernel, &shape));
   kernel->flops = vtpu_dot_flops(&shape);
   bool is_done = false;
-  TPT_TRY(vtpu_dot_bf16_prepare(kernel, &shape, &is_done));
+  TPT_TRY(vtpu_dot_strip_prepare(kernel, &shape, &is_done));
   return is_done ? NULL : vtpu_dot_blas_prepare(kernel, &shape);
 }
 

@@ -16,6 +16,9 @@ enum {
   VECTOR_TILE = 512,           // matrix rows or columns of a tile of a matrix-vector product
   K_DIRECT = 1 << 24,          // of one BLAS call otherwise
   STAGE_WHOLE_MAX = 32 << 20,  // bytes
+  // Of products of unconverted operands whose packing would not pay:
+  SKINNY_MAX = 12,        // rows or columns
+  SMALL_FLOPS = 1000000,  // of one batch element
 };
 
 // One operand. part_count is 2 (high and low) for a three-pass product, else 1.
@@ -163,10 +166,14 @@ static void dot_make(const vtpu_dot_shape_t* shape, dot_t* dot) {
   choose_gemv(dot);
 }
 
-bool vtpu_dot_is_gemv(const vtpu_dot_shape_t* shape) {
+bool vtpu_dot_wants_blas(const vtpu_dot_shape_t* shape) {
   dot_t dot = {0};
   dot_make(shape, &dot);
-  return dot.gemv != NULL;
+  if (dot.gemv) return true;
+  int64_t least = shape->m < shape->n ? shape->m : shape->n;
+  double flops = 2.0 * (double)shape->m * (double)shape->n * (double)shape->k;
+  return dot.sides[0].is_direct && dot.sides[1].is_direct &&
+         (least <= SKINNY_MAX || flops <= SMALL_FLOPS);
 }
 
 static tpt_status_t run_blas(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,

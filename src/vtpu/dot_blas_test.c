@@ -1,4 +1,4 @@
-// dot_general on BLAS tiles where the CPU's bf16 unit is not used: staged panels and whole operands over
+// dot_general on BLAS tiles where the CPU's own units are not used: staged panels and whole operands over
 // several tiles, against sums in double.
 #include "vtpu/dot_probe.h"
 
@@ -16,7 +16,7 @@ static double stored(const dot_probe_t* p, int side, const void* data, int64_t f
 static void check_sums(const dot_probe_t* p, double tolerance) {
   tpt_type_t lhs = dot_probe_type(p, 0), rhs = dot_probe_type(p, 1);
   void *a = probe_random(&lhs), *b = probe_random(&rhs);
-  void* out = dot_probe_run(p, a, b, VTPU_BF16_NONE);
+  void* out = dot_probe_run(p, a, b, VTPU_STRIP_NONE);
   for (int round = 0; round < 2000 && out; round++) {
     int64_t i = probe_int(0, p->m - 1), j = probe_int(0, p->n - 1);
     double sum = 0;

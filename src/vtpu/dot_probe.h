@@ -1,10 +1,10 @@
-// For tests of dot*.c: one product of matrices (with batch dimensions in front), run at a level of bf16
-// products.
+// For tests of dot*.c: one product of matrices (with batch dimensions in front), run at a level of the
+// units.
 #ifndef TPUTORCH_VTPU_DOT_PROBE_H_
 #define TPUTORCH_VTPU_DOT_PROBE_H_
 
-#include "vtpu/bf16.h"
 #include "vtpu/kernel_probe.h"
+#include "vtpu/strip.h"
 
 typedef struct dot_probe {
   tpt_dtype_t lhs, rhs, result;
@@ -34,9 +34,9 @@ static inline void* dot_probe_run(const dot_probe_t* p, const void* a, const voi
                    .precision = p->precision,
                    .result = p->result};
   const void* in[2] = {a, b};
-  vtpu_bf16_limit(level);
+  vtpu_strip_limit(level);
   if (!CHECK_OK(probe_run(graph, tpt_hlo_dot_general(graph, x, y, &dot), in, &out))) out = NULL;
-  vtpu_bf16_limit(VTPU_BF16_LEVEL_COUNT - 1);
+  vtpu_strip_limit(VTPU_STRIP_LEVEL_COUNT - 1);
   tpt_graph_release(graph);
   return out;
 }

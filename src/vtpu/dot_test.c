@@ -1,6 +1,6 @@
 // dot_general against a naive loop over every dimension arrangement, and the numerics of a TPU.
-#include "vtpu/bf16.h"
 #include "vtpu/kernel_probe.h"
+#include "vtpu/strip.h"
 
 typedef struct sample {
   tpt_type_t lhs, rhs, result;
@@ -298,11 +298,12 @@ static void test_dot_of_complex_matches_loops(void) {
   tpt_graph_release(graph);
 }
 
-// Once for every way to multiply bf16 that this CPU has, BLAS included.
+// Once for every unit that this CPU has, and for BLAS.
 int main(void) {
-  for (int level = VTPU_BF16_NONE; level < VTPU_BF16_LEVEL_COUNT; level++) {
-    vtpu_bf16_limit(level);
-    printf("level: %s\n", vtpu_bf16_row() ? vtpu_bf16_row()->name : "none");
+  for (int level = VTPU_STRIP_NONE; level < VTPU_STRIP_LEVEL_COUNT; level++) {
+    vtpu_strip_limit(level);
+    if (level > VTPU_STRIP_NONE && !vtpu_strip_level(level)) continue;  // not on this CPU
+    printf("level: %s\n", level > VTPU_STRIP_NONE ? vtpu_strip_level(level)->name : "none");
     RUN(test_dot_matches_loops_in_every_arrangement);
     RUN(test_dot_of_integers_is_exact);
     RUN(test_dot_spans_several_tiles_and_panels);

@@ -6,28 +6,38 @@
 
 #include "vtpu/half.h"
 
-enum { LANES = 16, COLUMNS = 512 };  // columns: of y that stay in the first cache
+enum { LANES = 16, ROWS = 4, COLUMNS = 512 };  // columns: of y that stay in the first cache
 
 VTPU_INLINE float load_f32(float x) {
   return vtpu_f32_from_bits(vtpu_bf16_round_bits(vtpu_bits_from_f32(x)));
 }
 
 #define GEMV(name, type, load)                                                                     \
-  VTPU_INLINE void name##_rows_body(const vtpu_gemv_t* g) {                                        \
-    for (int64_t r = 0; r < g->rows; r++) {                                                        \
-      const type* row = (const type*)g->matrix + r * g->ld;                                        \
-      const float* x = g->x;                                                                       \
-      float lanes[LANES] = {0}, sum = 0;                                                           \
-      int64_t c = 0;                                                                               \
-      for (; c + LANES <= g->cols; c += LANES)                                                     \
+  /* Rows first, first + 1, ... of the product, together so that their streams overlap. */         \
+  VTPU_INLINE void name##_some_rows(const vtpu_gemv_t* g, int64_t first, int count) {              \
+    const type* row = (const type*)g->matrix + first * g->ld;                                      \
+    const float* x = g->x;                                                                         \
+    float lanes[ROWS][LANES] = {{0}};                                                              \
+    int64_t c = 0;                                                                                 \
+    for (; c + LANES <= g->cols; c += LANES)                                                       \
+      for (int r = 0; r < count; r++)                                                              \
         for (int l = 0; l < LANES; l++)                                                            \
-          lanes[l] += load(row[c + l]) * x[c + l];                                                 \
-      for (int l = 0; c < g->cols; c++, l++)                                                       \
-        lanes[l] += load(row[c]) * x[c];                                                           \
+          lanes[r][l] += load(row[r * g->ld + c + l]) * x[c + l];                                  \
+    for (int r = 0; r < count; r++) {                                                              \
+      float sum = 0;                                                                               \
+      for (int64_t i = c; i < g->cols; i++)                                                        \
+        lanes[r][i - c] += load(row[r * g->ld + i]) * x[i];                                        \
       for (int l = 0; l < LANES; l++)                                                              \
-        sum += lanes[l];                                                                           \
-      g->y[r] = sum;                                                                               \
+        sum += lanes[r][l];                                                                        \
+      g->y[first + r] = sum;                                                                       \
     }                                                                                              \
+  }                                                                                                \
+  VTPU_INLINE void name##_rows_body(const vtpu_gemv_t* g) {                                        \
+    int64_t r = 0;                                                                                 \
+    for (; r + ROWS <= g->rows; r += ROWS)                                                         \
+      name##_some_rows(g, r, ROWS);                                                                \
+    for (; r < g->rows; r++)                                                                       \
+      name##_some_rows(g, r, 1);                                                                   \
   }                                                                                                \
   VTPU_INLINE void name##_cols_body(const vtpu_gemv_t* g) {                                        \
     for (int64_t first = 0; first < g->cols; first += COLUMNS) {                                   \

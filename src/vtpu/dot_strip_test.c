@@ -1,13 +1,13 @@
-// dot_general on each bf16 unit of this CPU against the same product on BLAS, which rounds operands
+// dot_general on each unit of this CPU against the same product on BLAS, which rounds operands
 // the same way: whole and panel-wise packing, several tiles, batches, every layout, precision and type.
 #include "vtpu/dot_probe.h"
 
 static void compare(const dot_probe_t* p, double tolerance) {
   tpt_type_t lhs = dot_probe_type(p, 0), rhs = dot_probe_type(p, 1);
   void *a = probe_random(&lhs), *b = probe_random(&rhs);
-  void* want = dot_probe_run(p, a, b, VTPU_BF16_NONE);
-  for (int level = VTPU_BF16_AVX512; level < VTPU_BF16_LEVEL_COUNT; level++) {
-    if (!vtpu_bf16_level(level)) continue;  // not on this CPU
+  void* want = dot_probe_run(p, a, b, VTPU_STRIP_NONE);
+  for (int level = VTPU_STRIP_F32_AVX512; level < VTPU_STRIP_LEVEL_COUNT; level++) {
+    if (!vtpu_strip_level(level)) continue;  // not on this CPU
     void* got = dot_probe_run(p, a, b, level);
     if (want && got) CHECK_NEAR(dot_probe_distance(p, got, want), 0, tolerance);
     free(got);
@@ -62,11 +62,11 @@ static void test_results_do_not_depend_on_the_other_rows(void) {
   many.m = 530, many.n = 300, many.k = 1300, many.lhs_k_inner = true;
   tpt_type_t lhs = dot_probe_type(&many, 0), rhs = dot_probe_type(&many, 1);
   float *a = probe_random(&lhs), *b = probe_random(&rhs);
-  float* all = dot_probe_run(&many, a, b, VTPU_BF16_AMX);
+  float* all = dot_probe_run(&many, a, b, VTPU_STRIP_BF16_AMX);
   dot_probe_t few = many;
   few.m = 7;
-  float* some = dot_probe_run(&few, a + 500 * many.k, b, VTPU_BF16_AMX);
-  if (vtpu_bf16_row() && all && some)
+  float* some = dot_probe_run(&few, a + 500 * many.k, b, VTPU_STRIP_BF16_AMX);
+  if (vtpu_strip_level(VTPU_STRIP_F32_AVX512) && all && some)
     CHECK(memcmp(all + 500 * many.n, some, (size_t)(7 * many.n) * sizeof(float)) == 0);
   free(a);
   free(b);

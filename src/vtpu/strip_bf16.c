@@ -1,6 +1,6 @@
 // bf16 products by AVX512-BF16 dot products of pairs: 8 rows by two strips of the result stay in
 // registers while k runs.
-#include "vtpu/bf16_level.h"
+#include "vtpu/strip_level.h"
 
 #ifdef __AVX512BF16__
 #include <immintrin.h>
@@ -8,7 +8,7 @@
 
 #include "vtpu/simd.h"
 
-enum { ROWS = 8, PAIRS = VTPU_BF16_DEPTH / 2 };
+enum { ROWS = 8, PAIRS = 16, TILE = VTPU_STRIP_TILE / 2 };  // pairs and elements of a tile
 
 typedef struct corner {
   const uint16_t *a, *b0, *b1;  // first tiles
@@ -33,7 +33,7 @@ VTPU_INLINE void add_tile(const uint16_t* a, const uint16_t* b0, const uint16_t*
   }
 }
 
-VTPU_INLINE void corner_body(const vtpu_bf16_product_t* p, const corner_t* at, bool two) {
+VTPU_INLINE void corner_body(const vtpu_strip_product_t* p, const corner_t* at, bool two) {
   __m512 sum[2][ROWS];
   for (int r = 0; r < ROWS; r++) {
     bool loads = p->accumulate && r < at->rows;
@@ -41,9 +41,8 @@ VTPU_INLINE void corner_body(const vtpu_bf16_product_t* p, const corner_t* at, b
     sum[0][r] = _mm512_maskz_loadu_ps(loads ? at->mask0 : 0, c);
     sum[1][r] = two ? _mm512_maskz_loadu_ps(loads ? at->mask1 : 0, c + 16) : sum[0][r];
   }
-  for (int64_t k = 0; k < p->k_tiles; k++)
-    add_tile(at->a + k * VTPU_BF16_TILE, at->b0 + k * VTPU_BF16_TILE, at->b1 + k * VTPU_BF16_TILE,
-             two, sum);
+  for (int64_t k = 0; k * 32 < p->k; k++)
+    add_tile(at->a + k * TILE, at->b0 + k * TILE, at->b1 + k * TILE, two, sum);
   for (int r = 0; r < ROWS; r++) {
     if (r >= at->rows) break;
     _mm512_mask_storeu_ps(at->c + r * p->ldc, at->mask0, sum[0][r]);
@@ -51,10 +50,10 @@ VTPU_INLINE void corner_body(const vtpu_bf16_product_t* p, const corner_t* at, b
   }
 }
 
-static void corner_one(const vtpu_bf16_product_t* p, const corner_t* at) {
+static void corner_one(const vtpu_strip_product_t* p, const corner_t* at) {
   corner_body(p, at, false);
 }
-static void corner_two(const vtpu_bf16_product_t* p, const corner_t* at) {
+static void corner_two(const vtpu_strip_product_t* p, const corner_t* at) {
   corner_body(p, at, true);
 }
 
@@ -62,14 +61,15 @@ static __mmask16 mask_of(int left) {
   return left >= 16 ? 0xFFFF : (__mmask16)((1u << left) - 1);
 }
 
-static void product(const vtpu_bf16_product_t* p) {
+void vtpu_strip_product_bf16(const vtpu_strip_product_t* p) {
   for (int col = 0; col < p->n; col += 32) {
-    corner_t at = {.b0 = p->b + col / 16 * p->b_stride, .mask0 = mask_of(p->n - col)};
+    corner_t at = {.b0 = (const uint16_t*)(p->b + col / 16 * p->b_stride),
+                   .mask0 = mask_of(p->n - col)};
     bool two = col + 16 < p->n;
-    at.b1 = two ? at.b0 + p->b_stride : at.b0;
+    at.b1 = two ? at.b0 + p->b_stride / 2 : at.b0;
     at.mask1 = two ? mask_of(p->n - col - 16) : 0;
     for (int row = 0; row < p->m; row += ROWS) {
-      at.a = p->a + row / 16 * p->a_stride + row % 16 * 32;
+      at.a = (const uint16_t*)(p->a + row / 16 * p->a_stride) + row % 16 * 32;
       at.c = p->c + row * p->ldc + col;
       at.rows = p->m - row;
       if (two) {
@@ -81,7 +81,10 @@ static void product(const vtpu_bf16_product_t* p) {
   }
 }
 
-const vtpu_bf16_row_t vtpu_bf16_row_avx512 = {"avx512-bf16", product};
+const bool vtpu_strip_has_bf16 = true;
 #else
-const vtpu_bf16_row_t vtpu_bf16_row_avx512;
+const bool vtpu_strip_has_bf16 = false;
+void vtpu_strip_product_bf16(const vtpu_strip_product_t* p) {
+  (void)p;
+}
 #endif

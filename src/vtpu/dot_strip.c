@@ -1,10 +1,10 @@
-// dot_general on the CPU's bf16 unit: f32 operands at DEFAULT (one pass) and HIGH (three), bf16 ones at
-// any precision. Operands are rounded while they are packed into strips: whole, before the tiles, when
+// dot_general on the CPU's own units: products of f32, bf16 and f16 operands, summed in f32. Operands are
+// converted and rounded (DEFAULT one pass, HIGH three) while they are packed into strips: whole, before the tiles, when
 // several tiles read them, else a panel at a time by the tile that does. Tiles of the result are the
 // unit of parallel work; the order of a sum depends on k only.
-#include "vtpu/bf16.h"
 #include "vtpu/dot.h"
 #include "vtpu/lane.h"
+#include "vtpu/strip.h"
 
 enum {
   TILE = 256,     // rows and columns of an output tile
@@ -15,18 +15,17 @@ enum {
   PACK_ITEM = 1 << 17,    // elements packed by one item
   PACK_FREE = 256,        // free positions of such an item
   WHOLE_MAX = 128 << 20,  // bytes of a whole packed operand
-  FLOPS_PER_NS = 1000,
-  ELEMENTS_PER_NS = 4,  // rough rates of one core
+  ELEMENTS_PER_NS = 4,    // packed by one core, roughly
 };
 
 typedef struct side {
   vtpu_dot_side_t at;
   int part_count;  // 2 (high and low) for a three-pass product
-  vtpu_bf16_source_t parts[2];
+  vtpu_strip_source_t parts[2];
   int64_t block;  // free positions of a tile
   bool is_whole;
   int64_t strips;        // whole: of one batch element
-  int64_t strip_stride;  // elements; of a panel or of the whole operand
+  int64_t strip_stride;  // bytes; of a panel or of the whole operand
   size_t offset[2];      // of the parts, in scratch if whole, else in a lane's scratch
   int64_t k_step, k_steps, free_steps;  // cut into items of packing; free in steps of PACK_FREE
   int64_t pack_items;
@@ -35,7 +34,7 @@ typedef struct side {
 typedef struct dot {
   vtpu_dot_state_t state;
   vtpu_dot_shape_t shape;
-  const vtpu_bf16_row_t* row;
+  const vtpu_strip_unit_t* unit;
   side_t sides[2];
   int64_t k_block, m_tiles, n_tiles;
   vtpu_convert_fn_t narrow;
@@ -64,22 +63,25 @@ static bool has_low(const dot_t* dot) {
 // --- prepare ----------------------------------------------------------------------------------------
 
 static bool sides_make(const vtpu_dot_shape_t* shape, dot_t* dot) {
-  for (int s = 0; s < 2; s++) {
+  tpt_dtype_t dtypes[2] = {shape->sides[0].dtype, shape->sides[1].dtype};
+  vtpu_strip_source_t sources[2][2];
+  int part_counts[2];
+  dot->unit = vtpu_strip_choose(dtypes, shape->precision, sources, part_counts);
+  for (int s = 0; s < 2 && dot->unit; s++) {
     side_t* side = &dot->sides[s];
     side->at = shape->sides[s];
-    side->parts[1] = VTPU_BF16_FROM_F32_LOW;
-    if (!vtpu_bf16_source_of(side->at.dtype, shape->precision, &side->parts[0])) return false;
-    bool is_split = side->at.dtype == TPT_F32 && shape->precision == TPT_PRECISION_HIGH;
-    side->part_count = is_split ? 2 : 1;
+    side->part_count = part_counts[s];
+    for (int p = 0; p < side->part_count; p++)
+      side->parts[p] = sources[s][p];
   }
-  return true;
+  return dot->unit != NULL;
 }
 
 static double work_of(const dot_t* dot) {
   const vtpu_dot_shape_t* s = &dot->shape;
   int passes = dot->sides[0].part_count + dot->sides[1].part_count - 1;
   double packed = (double)s->batch_count * (double)s->k * (double)(s->m + s->n);
-  return vtpu_dot_flops(s) * passes / FLOPS_PER_NS + packed / ELEMENTS_PER_NS;
+  return vtpu_dot_flops(s) * passes / dot->unit->flops_per_ns + packed / ELEMENTS_PER_NS;
 }
 
 static void choose_tiles(dot_t* dot) {
@@ -110,10 +112,9 @@ static void choose_wholes(dot_t* dot, size_t* inout_offset) {
   const vtpu_dot_shape_t* shape = &dot->shape;
   for (int s = 0; s < 2; s++) {
     side_t* side = &dot->sides[s];
-    side->strips = vtpu_bf16_strips(side->at.free.count);
-    // An odd number of tiles: strips an even power of two apart would share a few sets of the caches.
-    side->strip_stride = vtpu_bf16_strip(shape->k) | VTPU_BF16_TILE;
-    double size = 2.0 * (double)(shape->batch_count * side->strips) * (double)side->strip_stride;
+    side->strips = vtpu_strip_count(side->at.free.count);
+    side->strip_stride = vtpu_strip_stride(dot->unit, shape->k);
+    double size = (double)(shape->batch_count * side->strips) * (double)side->strip_stride;
     int64_t readers = s == 0 ? dot->n_tiles : dot->m_tiles;
     side->is_whole = readers > 1 && size * side->part_count <= WHOLE_MAX;
     if (!side->is_whole) continue;
@@ -121,21 +122,21 @@ static void choose_wholes(dot_t* dot, size_t* inout_offset) {
       side->offset[p] = take(inout_offset, (size_t)size);
     int64_t rows = side->at.free.count < PACK_FREE ? side->at.free.count : PACK_FREE;
     if (rows < 1) rows = 1;
-    side->k_step = ceil_div(PACK_ITEM / rows, VTPU_BF16_DEPTH) * VTPU_BF16_DEPTH;
+    side->k_step = ceil_div(PACK_ITEM / rows, VTPU_STRIP_DEPTH_MAX) * VTPU_STRIP_DEPTH_MAX;
     side->k_steps = ceil_div(shape->k, side->k_step);
     side->free_steps = ceil_div(side->at.free.count, PACK_FREE);
     side->pack_items = shape->batch_count * side->free_steps * side->k_steps * side->part_count;
   }
 }
 
-static size_t temp_size(const side_t* side, int64_t free_count, int64_t k_count) {
-  vtpu_bf16_block_t block = {.element_size = tpt_dtype_size(side->at.dtype),
-                             .free = side->at.free,
-                             .contract = side->at.contract,
-                             .contract_inner = side->at.contract_inner,
-                             .free_count = free_count,
-                             .k_count = k_count};
-  return vtpu_bf16_temp_size(&block);
+static size_t temp_size(const dot_t* dot, const side_t* side, int64_t free_count, int64_t k_count) {
+  vtpu_strip_block_t block = {.element_size = tpt_dtype_size(side->at.dtype),
+                              .free = side->at.free,
+                              .contract = side->at.contract,
+                              .contract_inner = side->at.contract_inner,
+                              .free_count = free_count,
+                              .k_count = k_count};
+  return vtpu_strip_temp_size(dot->unit, &block);
 }
 
 static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
@@ -146,13 +147,12 @@ static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
   for (int s = 0; s < 2; s++) {
     side_t* side = &dot->sides[s];
     int64_t rows = side->is_whole ? PACK_FREE : side->block;
-    size_t size = temp_size(side, rows, side->is_whole ? side->k_step : dot->k_block);
+    size_t size = temp_size(dot, side, rows, side->is_whole ? side->k_step : dot->k_block);
     if (size > temp) temp = size;
     if (side->is_whole) continue;
-    side->strip_stride = vtpu_bf16_strip(dot->k_block);
+    side->strip_stride = vtpu_strip_stride(dot->unit, dot->k_block);
     for (int p = 0; p < side->part_count; p++)
-      side->offset[p] =
-          take(&lane, (size_t)(vtpu_bf16_strips(side->block) * side->strip_stride) * 2);
+      side->offset[p] = take(&lane, (size_t)(vtpu_strip_count(side->block) * side->strip_stride));
   }
   dot->temp_offset = take(&lane, temp);
   size_t tile = (size_t)(dot->sides[0].block * dot->sides[1].block) * sizeof(float);
@@ -163,20 +163,18 @@ static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
   kernel->scratch_size = offset + lane * (size_t)dot->lane_count;
 }
 
-static tpt_status_t run_bf16(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
-                             const void* const* in, void* const* out);
+static tpt_status_t run_strips(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
+                               const void* const* in, void* const* out);
 
-tpt_status_t vtpu_dot_bf16_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t* shape,
-                                   bool* out_done) {
+tpt_status_t vtpu_dot_strip_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t* shape,
+                                    bool* out_done) {
   *out_done = false;
-  const vtpu_bf16_row_t* row = vtpu_bf16_row();
-  if (!row || shape->compute != VTPU_COMPUTE_F32) return NULL;
+  if (shape->compute != VTPU_COMPUTE_F32) return NULL;
   dot_t* dot = tpt_arena_calloc(kernel->arena, 1, sizeof(*dot));
   if (!dot) return tpt_arena_status(kernel->arena);
-  if (!sides_make(shape, dot) || vtpu_dot_is_gemv(shape)) return NULL;
-  dot->state.run = run_bf16;
+  if (!sides_make(shape, dot) || vtpu_dot_wants_blas(shape)) return NULL;
+  dot->state.run = run_strips;
   dot->shape = *shape;
-  dot->row = row;
   dot->result_size = tpt_dtype_size(shape->result);
   dot->narrow = vtpu_narrow_fn(VTPU_COMPUTE_F32, shape->result);
   dot->writes_directly = shape->result == TPT_F32;
@@ -192,10 +190,10 @@ tpt_status_t vtpu_dot_bf16_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t
 
 // --- packing ----------------------------------------------------------------------------------------
 
-static vtpu_bf16_block_t side_block(const run_t* run, int s, int part, int64_t batch) {
+static vtpu_strip_block_t side_block(const run_t* run, int s, int part, int64_t batch) {
   const side_t* side = &run->dot->sides[s];
   size_t size = tpt_dtype_size(side->at.dtype);
-  return (vtpu_bf16_block_t){
+  return (vtpu_strip_block_t){
       .data = (const char*)run->in[s] +
               vtpu_dot_batch_offset(&run->dot->shape, s, batch) * (int64_t)size,
       .element_size = size,
@@ -209,10 +207,10 @@ static vtpu_bf16_block_t side_block(const run_t* run, int s, int part, int64_t b
 }
 
 // Where a strip of a whole operand lies.
-static uint16_t* whole_at(const run_t* run, const side_t* side, int part, int64_t batch,
-                          int64_t first_free) {
-  int64_t strip = batch * side->strips + first_free / VTPU_BF16_FREE;
-  return (uint16_t*)(run->scratch + side->offset[part]) + strip * side->strip_stride;
+static char* whole_at(const run_t* run, const side_t* side, int part, int64_t batch,
+                      int64_t first_free) {
+  int64_t strip = batch * side->strips + first_free / VTPU_STRIP_FREE;
+  return run->scratch + side->offset[part] + strip * side->strip_stride;
 }
 
 static char* lane_memory(const run_t* run, int lane) {
@@ -231,12 +229,12 @@ static void pack_item(void* arg, int64_t item, int lane) {
   item /= side->free_steps;
   int64_t batch = item % dot->shape.batch_count;
   int part = (int)(item / dot->shape.batch_count);
-  vtpu_bf16_block_t block = side_block(run, s, part, batch);
+  vtpu_strip_block_t block = side_block(run, s, part, batch);
   int64_t k_left = dot->shape.k - k, free_left = side->at.free.count - free;
   block.first_k = k, block.k_count = k_left < side->k_step ? k_left : side->k_step;
   block.first_free = free, block.free_count = free_left < PACK_FREE ? free_left : PACK_FREE;
-  block.out = whole_at(run, side, part, batch, free) + vtpu_bf16_strip(k);
-  vtpu_bf16_pack(&block, lane_memory(run, lane) + dot->temp_offset);
+  block.out = whole_at(run, side, part, batch, free) + vtpu_strip_size(dot->unit, k);
+  vtpu_strip_pack(run->dot->unit, &block, lane_memory(run, lane) + dot->temp_offset);
 }
 
 // --- tiles ------------------------------------------------------------------------------------------
@@ -248,15 +246,16 @@ typedef struct tile {
   char* lane;
 } tile_t;
 
-static const uint16_t* tile_operand(const run_t* run, const tile_t* tile, int s, int part) {
+static const char* tile_operand(const run_t* run, const tile_t* tile, int s, int part) {
   const side_t* side = &run->dot->sides[s];
   if (side->is_whole)
-    return whole_at(run, side, part, tile->batch, tile->first[s]) + vtpu_bf16_strip(tile->k);
-  vtpu_bf16_block_t block = side_block(run, s, part, tile->batch);
+    return whole_at(run, side, part, tile->batch, tile->first[s]) +
+           vtpu_strip_size(run->dot->unit, tile->k);
+  vtpu_strip_block_t block = side_block(run, s, part, tile->batch);
   block.first_free = tile->first[s], block.free_count = tile->count[s];
   block.first_k = tile->k, block.k_count = tile->k_count;
-  block.out = (uint16_t*)(tile->lane + side->offset[part]);
-  vtpu_bf16_pack(&block, tile->lane + run->dot->temp_offset);
+  block.out = tile->lane + side->offset[part];
+  vtpu_strip_pack(run->dot->unit, &block, tile->lane + run->dot->temp_offset);
   return block.out;
 }
 
@@ -265,26 +264,26 @@ static void tile_sum(const run_t* run, tile_t* tile, float* c, int64_t ldc, floa
   do {  // without terms there still are zeros to write
     int64_t left = dot->shape.k - tile->k;
     tile->k_count = left < dot->k_block ? left : dot->k_block;
-    const uint16_t* operand[2][2];
+    const char* operand[2][2];
     for (int s = 0; s < 2; s++)
       for (int p = 0; p < dot->sides[s].part_count; p++)
         operand[s][p] = tile_operand(run, tile, s, p);
-    vtpu_bf16_product_t product = {.a = operand[0][0],
-                                   .b = operand[1][0],
-                                   .a_stride = dot->sides[0].strip_stride,
-                                   .b_stride = dot->sides[1].strip_stride,
-                                   .m = (int)tile->count[0],
-                                   .n = (int)tile->count[1],
-                                   .k_tiles = (int)vtpu_bf16_tiles(tile->k_count),
-                                   .c = c,
-                                   .ldc = ldc,
-                                   .accumulate = tile->k > 0};
-    dot->row->product(&product);
+    vtpu_strip_product_t product = {.a = operand[0][0],
+                                    .b = operand[1][0],
+                                    .a_stride = dot->sides[0].strip_stride,
+                                    .b_stride = dot->sides[1].strip_stride,
+                                    .m = (int)tile->count[0],
+                                    .n = (int)tile->count[1],
+                                    .k = tile->k_count,
+                                    .c = c,
+                                    .ldc = ldc,
+                                    .accumulate = tile->k > 0};
+    dot->unit->product(&product);
     product.c = low, product.ldc = tile->count[1];
     for (int s = 0; s < 2; s++) {
       if (dot->sides[s].part_count < 2) continue;
       product.a = operand[0][s == 0], product.b = operand[1][s == 1];
-      dot->row->product(&product);
+      dot->unit->product(&product);
       product.accumulate = true;
     }
     tile->k += tile->k_count;
@@ -319,8 +318,8 @@ static void tile_item(void* arg, int64_t item, int lane) {
                 tile.count[1]);
 }
 
-static tpt_status_t run_bf16(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
-                             const void* const* in, void* const* out) {
+static tpt_status_t run_strips(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
+                               const void* const* in, void* const* out) {
   const dot_t* dot = kernel->state;
   run_t run = {.dot = dot, .in = {in[0], in[1]}, .out = out[0], .scratch = scratch};
   int64_t items = dot->shape.batch_count * dot->m_tiles * dot->n_tiles;

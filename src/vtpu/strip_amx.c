@@ -1,7 +1,7 @@
 // bf16 products on AMX tiles: 2 x 2 tiles of the result (32 x 32) stay in registers while k runs. The
 // tile configuration of the thread is put back at the end, so that other users of the unit in this
 // process keep theirs.
-#include "vtpu/bf16_level.h"
+#include "vtpu/strip_level.h"
 
 #ifdef __AMX_BF16__
 #include <immintrin.h>
@@ -24,48 +24,64 @@ static const tile_config_t config = {
 
 enum { TILE_BYTES = 64 };  // of a row of a packed tile
 
-static inline __attribute__((always_inline)) void sum_four(const uint16_t* a0, const uint16_t* a1,
-                                                           const uint16_t* b0, const uint16_t* b1,
-                                                           int k_tiles) {
+// While it runs, a share of what comes next is fetched into the second cache.
+typedef struct ahead {
+  const char *a, *b;
+} ahead_t;
+
+enum { AHEAD_LINES = 4, LINE = 64 };  // of each operand, for a tile of k
+
+static inline __attribute__((always_inline)) void fetch_ahead(ahead_t* ahead) {
+  for (int i = 0; i < AHEAD_LINES; i++) {
+    __builtin_prefetch(ahead->a + i * LINE, 0, 2);
+    __builtin_prefetch(ahead->b + i * LINE, 0, 2);
+  }
+  ahead->a += AHEAD_LINES * LINE, ahead->b += AHEAD_LINES * LINE;
+}
+
+static inline __attribute__((always_inline)) void sum_four(const char* a0, const char* a1,
+                                                           const char* b0, const char* b1,
+                                                           int k_tiles, ahead_t ahead) {
   for (int k = 0; k < k_tiles; k++) {
-    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
-    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(6, b0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
+    _tile_loadd(4, a0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, b1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(7, b1 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, a1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(5, a1 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
+    fetch_ahead(&ahead);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
 }
 
-static inline __attribute__((always_inline)) void
-sum_two_down(const uint16_t* a0, const uint16_t* a1, const uint16_t* b0, int k_tiles) {
+static inline __attribute__((always_inline)) void sum_two_down(const char* a0, const char* a1,
+                                                               const char* b0, int k_tiles) {
   for (int k = 0; k < k_tiles; k++) {
-    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
-    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(6, b0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
+    _tile_loadd(4, a0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(5, a1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(5, a1 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(2, 5, 6);
   }
 }
 
-static inline __attribute__((always_inline)) void
-sum_two_across(const uint16_t* a0, const uint16_t* b0, const uint16_t* b1, int k_tiles) {
+static inline __attribute__((always_inline)) void sum_two_across(const char* a0, const char* b0,
+                                                                 const char* b1, int k_tiles) {
   for (int k = 0; k < k_tiles; k++) {
-    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
-    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(4, a0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
+    _tile_loadd(6, b0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(0, 4, 6);
-    _tile_loadd(7, b1 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(7, b1 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(1, 4, 7);
   }
 }
 
-static inline __attribute__((always_inline)) void sum_one(const uint16_t* a0, const uint16_t* b0,
+static inline __attribute__((always_inline)) void sum_one(const char* a0, const char* b0,
                                                           int k_tiles) {
   for (int k = 0; k < k_tiles; k++) {
-    _tile_loadd(4, a0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
-    _tile_loadd(6, b0 + (size_t)k * VTPU_BF16_TILE, TILE_BYTES);
+    _tile_loadd(4, a0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
+    _tile_loadd(6, b0 + (size_t)k * VTPU_STRIP_TILE, TILE_BYTES);
     _tile_dpbf16ps(0, 4, 6);
   }
 }
@@ -81,18 +97,18 @@ typedef struct copy {
   float values[4][256] __attribute__((aligned(64)));
 } copy_t;
 
-static void patch_rows(const vtpu_bf16_product_t* p, int q, int row, int col, int* rows,
+static void patch_rows(const vtpu_strip_product_t* p, int q, int row, int col, int* rows,
                        int* cols) {
   int rows_left = p->m - (row + (q >> 1) * 16), cols_left = p->n - (col + (q & 1) * 16);
   *rows = rows_left < 16 ? rows_left : 16;
   *cols = cols_left < 16 ? cols_left : 16;
 }
 
-static float* patch_start(const vtpu_bf16_product_t* p, int q, int row, int col) {
+static float* patch_start(const vtpu_strip_product_t* p, int q, int row, int col) {
   return p->c + (row + (q >> 1) * 16) * p->ldc + col + (q & 1) * 16;
 }
 
-static void patch_find(const vtpu_bf16_product_t* p, int row, int col, bool loads, copy_t* copy,
+static void patch_find(const vtpu_strip_product_t* p, int row, int col, bool loads, copy_t* copy,
                        patch_t* out) {
   for (int q = 0; q < 4; q++) {
     int rows, cols;
@@ -107,7 +123,7 @@ static void patch_find(const vtpu_bf16_product_t* p, int row, int col, bool load
   }
 }
 
-static void patch_end(const vtpu_bf16_product_t* p, int row, int col, const patch_t* patch) {
+static void patch_end(const vtpu_strip_product_t* p, int row, int col, const patch_t* patch) {
   for (int q = 0; q < 4; q++) {
     if (!patch->is_copy[q]) continue;
     int rows, cols;
@@ -119,12 +135,13 @@ static void patch_end(const vtpu_bf16_product_t* p, int row, int col, const patc
 }
 
 // 2 x 2, 2 x 1, 1 x 2 or 1 x 1 tiles.
-static void quad(const vtpu_bf16_product_t* p, int row, int col, int k, int k_tiles, copy_t* copy) {
+static void quad(const vtpu_strip_product_t* p, int row, int col, int k, int k_tiles,
+                 copy_t* copy) {
   bool two_rows = row + 16 < p->m, two_cols = col + 16 < p->n;
   bool loads = p->accumulate || k > 0;
-  const uint16_t* a0 = p->a + row / 16 * p->a_stride + (int64_t)k * VTPU_BF16_TILE;
-  const uint16_t* b0 = p->b + col / 16 * p->b_stride + (int64_t)k * VTPU_BF16_TILE;
-  const uint16_t *a1 = a0 + p->a_stride, *b1 = b0 + p->b_stride;
+  const char* a0 = p->a + row / 16 * p->a_stride + (int64_t)k * VTPU_STRIP_TILE;
+  const char* b0 = p->b + col / 16 * p->b_stride + (int64_t)k * VTPU_STRIP_TILE;
+  const char *a1 = a0 + p->a_stride, *b1 = b0 + p->b_stride;
   patch_t c;
   patch_find(p, row, col, loads, copy, &c);
   __asm__ volatile("" ::: "memory");  // the loads below are opaque to the compiler
@@ -140,7 +157,14 @@ static void quad(const vtpu_bf16_product_t* p, int row, int col, int k, int k_ti
     _tile_zero(3);
   }
   if (two_rows && two_cols) {
-    sum_four(a0, a1, b0, b1, k_tiles);
+    // Rows share out the next pair of rhs strips, columns the next stretch of k of the lhs strips.
+    int64_t share = (int64_t)k_tiles * AHEAD_LINES * LINE,
+            size = (int64_t)k_tiles * VTPU_STRIP_TILE;
+    int64_t part_a = col / 32 * share, part_b = row / 32 * share;
+    ahead_t ahead = {a0 + size + part_a, b0 + 2 * p->b_stride + part_b};
+    if (part_a >= size) ahead.a += p->a_stride - size;
+    if (part_b >= size) ahead.b += p->b_stride - size;
+    sum_four(a0, a1, b0, b1, k_tiles, ahead);
   } else if (two_rows) {
     sum_two_down(a0, a1, b0, k_tiles);
   } else if (two_cols) {
@@ -156,19 +180,19 @@ static void quad(const vtpu_bf16_product_t* p, int row, int col, int k, int k_ti
   patch_end(p, row, col, &c);
 }
 
-static void product(const vtpu_bf16_product_t* p) {
+void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
   tile_config_t before;
   copy_t copy;
+  int tiles = (int)((p->k + 31) / 32), k = 0;
   _tile_storeconfig(&before);
   _tile_loadconfig(&config);
-  int k = 0;
   do {
-    int k_tiles = p->k_tiles - k < K_BLOCK ? p->k_tiles - k : K_BLOCK;
+    int k_tiles = tiles - k < K_BLOCK ? tiles - k : K_BLOCK;
     for (int col = 0; col < p->n; col += 32)
       for (int row = 0; row < p->m; row += 32)
         quad(p, row, col, k, k_tiles, &copy);
     k += K_BLOCK;
-  } while (k < p->k_tiles);
+  } while (k < tiles);
   if (before.palette != 0) {
     _tile_loadconfig(&before);
   } else {
@@ -176,7 +200,10 @@ static void product(const vtpu_bf16_product_t* p) {
   }
 }
 
-const vtpu_bf16_row_t vtpu_bf16_row_amx = {"amx", product};
+const bool vtpu_strip_has_amx = true;
 #else
-const vtpu_bf16_row_t vtpu_bf16_row_amx;
+const bool vtpu_strip_has_amx = false;
+void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
+  (void)p;
+}
 #endif
