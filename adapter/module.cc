@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include <ATen/autocast_mode.h>
+#include <torch/csrc/DynamicTypes.h>
 #include <torch/csrc/Generator.h>
 
 #include "adapter/adapter.h"
@@ -31,8 +32,44 @@ py::dict memory(int device) {
   out["allocated"] = memory.allocated;
   out["peak_allocated"] = memory.peak_allocated;
   out["limit"] = memory.limit;
+  out["in_use"] = memory.in_use;
   out["allocation_count"] = memory.allocation_count;
   out["storage_count"] = memory.storage_count;
+  return out;
+}
+
+py::list live_tensors(int device) {
+  std::vector<tpt_live_tensor_t> tensors(1024);
+  int count = 0;
+  for (bool is_whole = false; !is_whole;) {
+    int capacity = static_cast<int>(tensors.size());
+    check(tpt_device_live_tensors(resolve_device(static_cast<c10::DeviceIndex>(device)),
+                                  tensors.data(), capacity, &count));
+    is_whole = count <= capacity;
+    if (!is_whole) tensors.resize(static_cast<size_t>(count) + 64);
+  }
+  py::list out;
+  for (int i = 0; i < count; i++) {
+    const tpt_live_tensor_t& tensor = tensors[static_cast<size_t>(i)];
+    py::dict item;
+    item["size"] = tensor.size;
+    item["dtype"] = py::none();
+    item["shape"] = py::none();
+    if (tensor.type.dtype != TPT_DTYPE_INVALID) {
+      item["dtype"] = py::reinterpret_borrow<py::object>(
+          reinterpret_cast<PyObject*>(torch::getTHPDtype(scalar_type_of(tensor.type.dtype))));
+      py::tuple shape(static_cast<size_t>(tensor.type.rank));
+      for (int d = 0; d < tensor.type.rank; d++)
+        shape[static_cast<size_t>(d)] = py::int_(tensor.type.dims[d]);
+      item["shape"] = shape;
+    }
+    item["has_value"] = tensor.has_value;
+    item["storages"] = tensor.storage_count;
+    item["op"] = tensor.op ? py::object(py::str(tensor.op)) : py::none();
+    item["file"] = tensor.file ? py::object(py::str(tensor.file)) : py::none();
+    item["line"] = tensor.line;
+    out.append(item);
+  }
   return out;
 }
 
@@ -142,6 +179,7 @@ PYBIND11_MODULE(_C, m) {
       py::call_guard<py::gil_scoped_release>());
   m.def("device_info", &device_info);
   m.def("memory", &memory);
+  m.def("live_tensors", &live_tensors);
   m.def("reset_peak_memory", [](int device) {
     tpt_device_memory_reset_peak(resolve_device(static_cast<c10::DeviceIndex>(device)));
   });

@@ -56,7 +56,9 @@ struct TpuAllocator final : c10::DeviceAllocator {
   std::pair<size_t, size_t> getMemoryInfo(c10::DeviceIndex device) override {
     tpt_device_memory_t memory;
     check(tpt_device_memory(resolve_device(device), &memory));
-    size_t limit = static_cast<size_t>(memory.limit), used = static_cast<size_t>(memory.allocated);
+    TORCH_CHECK_NOT_IMPLEMENTED(memory.limit > 0,
+                                "the plugin does not tell how much memory its devices have");
+    size_t limit = static_cast<size_t>(memory.limit), used = static_cast<size_t>(memory.in_use);
     return {limit > used ? limit - used : 0, limit};
   }
 };

@@ -131,3 +131,12 @@ def test_guard_sees_autograd_threads():
         y.backward(grad, retain_graph=True)
     y.backward(grad)
     assert x.grad.shape == (37, 2)
+
+
+def test_guard_in_fused_mode_keeps_the_window():
+    with torch.tpu.set_eager_mode(torch.tpu.EagerMode.DEFER_AND_FUSE):
+        x = torch.ones(41, 3, device="tpu")
+        y = (x + x) * 3
+        with pytest.raises(RuntimeError, match="compile_guard"), torch.tpu.compile_guard():
+            y.sum().item()
+        assert y.sum().item() == 41 * 3 * 6

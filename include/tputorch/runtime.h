@@ -161,10 +161,25 @@ void tpt_generator_get(const tpt_generator_t* generator, uint64_t* out_seed, uin
 typedef struct
     tpt_device_memory {  // bytes of live storages' buffers, as this process accounts them
   int64_t allocated, peak_allocated, limit;  // limit: 0 if unknown
+  int64_t in_use;                            // as the plugin counts; `allocated` if it does not
   int64_t allocation_count, storage_count;   // ever made; alive
 } tpt_device_memory_t;
 TPT_MUST_USE tpt_status_t tpt_device_memory(int device, tpt_device_memory_t* out_memory);
 void tpt_device_memory_reset_peak(int device);
+// The live tensors of a device, largest first: one per value, though several storages may share it.
+typedef struct tpt_live_tensor {
+  int64_t size;       // bytes
+  tpt_type_t type;    // as it lies in memory; dtype INVALID: not known yet
+  bool has_value;     // false: made without one (torch.empty), no device memory is taken yet
+  int storage_count;  // that share it
+  const char* op;     // (optional) "add.Tensor"; NULL: an upload, or no value
+  const char* file;   // (optional) the Python line that made it, as in tpt_call_t
+  int line;
+} tpt_live_tensor_t;
+// *out_count: how many there are, also beyond capacity. Names are kept for the process, but those of
+// programs until they are released.
+TPT_MUST_USE tpt_status_t tpt_device_live_tensors(int device, tpt_live_tensor_t* out_tensors,
+                                                  int capacity, int* out_count);
 // Drops what the runtime keeps only for speed (value cache, temporary buffers).
 void tpt_device_empty_cache(int device);
 

@@ -45,7 +45,9 @@ __all__ = [
     "max_memory_allocated",
     "mem_get_info",
     "memory_allocated",
+    "memory_snapshot",
     "memory_stats",
+    "memory_summary",
     "precision",
     "reset_counters",
     "reset_peak_memory_stats",
@@ -332,9 +334,65 @@ def memory_stats(device=None) -> dict:
 
 
 def mem_get_info(device=None) -> tuple:
-    """(free, total) bytes of the device's HBM."""
+    """(free, total) bytes of the device's memory; an error if the plugin does not tell."""
     memory = _C.memory(_index(device))
-    return memory["limit"] - memory["allocated"], memory["limit"]
+    if not memory["limit"]:
+        raise NotImplementedError("the plugin does not tell how much memory its devices have")
+    return max(memory["limit"] - memory["in_use"], 0), memory["limit"]
+
+
+def memory_snapshot(device=None) -> list:
+    """The live tensors of the device, largest first, one dict for each value.
+
+    ``size`` in bytes; ``dtype`` and ``shape`` as it lies in memory (``None`` while nothing is
+    written); ``has_value`` is false for ``torch.empty`` before the first write, which takes no
+    memory yet; ``storages`` how many share it; ``op``, ``file`` and ``line`` say what made it
+    (``op`` is ``None`` for a copy from the host).
+    """
+    return _C.live_tensors(_index(device)) if _C.is_open() else []
+
+
+def _size(size: int) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.2f} {unit}"
+        size /= 1024
+    return f"{size:.2f} GiB"
+
+
+def _describe(tensor: dict) -> str:
+    dtype = str(tensor["dtype"]).removeprefix("torch.")
+    kind = f"{dtype} {tensor['shape']}" if tensor["dtype"] else "no dtype yet"
+    made = f"aten::{tensor['op']}" if tensor["op"] else "from the host"
+    if not tensor["has_value"]:
+        made = "no value yet"
+    place = f", {tensor['file']}" if tensor["file"] else ""
+    if tensor["line"]:
+        place = f" at {tensor['file']}:{tensor['line']}"
+    return f"{_size(tensor['size']):>12}  {kind}  {made}{place}"
+
+
+def memory_summary(device=None, abbreviated: bool = False) -> str:
+    """A readable report of the device's memory and, unless ``abbreviated``, its largest tensors."""
+    index = _index(device)
+    if not _C.is_open():
+        return f"tpu:{index}: not opened yet, no memory is used"
+    memory = _C.memory(index)
+    peak = _size(memory["peak_allocated"])
+    lines = [
+        f"tpu:{index} memory",
+        f"{_size(memory['allocated']):>12}  in live tensors (peak {peak})",
+        f"{_size(memory['in_use']):>12}  in use on the device",
+        f"{_size(memory['limit']) if memory['limit'] else 'unknown':>12}  in total",
+        f"{memory['allocation_count']:>12}  buffers made so far",
+        f"{memory['storage_count']:>12}  storages alive",
+    ]
+    if not abbreviated:
+        tensors = memory_snapshot(index)
+        lines += ["largest live tensors:", *map(_describe, tensors[:20])]
+        if len(tensors) > 20:
+            lines.append(f"and {len(tensors) - 20} more (torch.tpu.memory_snapshot() has all)")
+    return "\n".join(lines)
 
 
 def empty_cache() -> None:
@@ -372,8 +430,9 @@ def counters() -> dict:
     """Calls, cache hits, compiles, launches, transfers, donations and CPU fallbacks so far.
 
     ``fallback_ops`` maps each operator that ran on the CPU to how often it did. Of the compiles,
-    ``disk_hits`` were loaded from the folder of kept programs and ``disk_misses`` looked for there in
-    vain; ``disk_errors`` and ``disk_error`` (the first one's words) say what is wrong with that folder.
+    ``disk_hits`` were loaded from the folder of kept programs and ``disk_misses`` looked for there
+    in vain; ``disk_errors`` and ``disk_error`` (the first one's words) say what is wrong with that
+    folder.
     ``recent_compiles`` tells the last 256 compiles of each device, oldest first: the operator, the
     reason ("new sizes (3, 5), was (3, 4), of argument self, in model.py:12"), the seconds it took,
     the size of the program as text.

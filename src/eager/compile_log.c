@@ -32,6 +32,10 @@ void tpt_compile_guard_drop(void) {
   atomic_fetch_sub(&guard_count, 1);
 }
 
+bool tpt_compile_guard_refused(tpt_status_t status) {
+  return tpt_status_code(status) == TPT_FAILED_PRECONDITION && atomic_load(&guard_count) > 0;
+}
+
 static tpt_compile_log_t* log_of(tpt_device_t* device) {
   if (!device->compile_log) {
     device->compile_log = tpt_calloc(1, sizeof(*device->compile_log));
@@ -79,7 +83,9 @@ static void write_reason(tpt_compile_log_t* log, const tpt_device_t* device, con
   if (nearest && first == log->current.trait_count && call->op->params.kind)
     tpt_signature_distance(&log->current, nearest, UINT64_MAX, &first);
   if (!nearest) {
-    tpt_str_append_cstr(&log->reason, "first call");
+    bool is_row = call->op->schema_text || tpt_op_is_internal(call->op);
+    tpt_str_append_cstr(&log->reason,
+                        is_row ? "first call" : "new sequence of calls, or new sizes in it");
   } else if (first < log->current.trait_count && first < nearest->trait_count) {
     tpt_signature_append_change(&log->reason, call->op, &log->current, nearest, first);
   } else if (device->dropped_count > 0) {

@@ -13,6 +13,8 @@ TPT_MUST_USE tpt_status_t tpt_compile_log_begin(tpt_device_t* device, const tpt_
 // After it was compiled: the entry of the log. program_size: characters of StableHLO.
 void tpt_compile_log_end(tpt_device_t* device, const char* label, double seconds,
                          size_t program_size);
+// True for a failure of that kind.
+bool tpt_compile_guard_refused(tpt_status_t status);
 void tpt_compile_log_release(tpt_compile_log_t* take_log);  // NULL is legal
 
 #endif  // TPUTORCH_EAGER_COMPILE_LOG_H_

@@ -23,6 +23,9 @@ tpt_status_t tpt_device_init(tpt_device_t* device, tpt_client_t* client, int ind
   pthread_mutex_init(&device->lock, NULL);
   tpt_arena_init(&device->arena);
   tpt_str_init(&device->text);
+  tpt_memory_stats_t stats = {.limit = -1};
+  tpt_status_release(tpt_client_memory_stats(client, index, &stats));
+  device->memory.limit = stats.limit > 0 ? stats.limit : 0;
   size_t row_count = (size_t)tpt_op_count() + TPT_INTERNAL_OP_COUNT;
   device->static_args = tpt_calloc(row_count, sizeof(*device->static_args));
   if (!device->static_args) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for a device");

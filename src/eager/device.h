@@ -92,6 +92,9 @@ void tpt_memory_remove(tpt_device_t* device, size_t size);
 // live tensors. Consumes the plugin's status; other codes pass through.
 TPT_MUST_USE tpt_status_t tpt_memory_explain(tpt_device_t* device, size_t requested,
                                              tpt_status_t take_status);
+// Refuses a storage of `size` bytes that cannot fit beside the values and the large storages that wait
+// for theirs; RESOURCE_EXHAUSTED as above.
+TPT_MUST_USE tpt_status_t tpt_memory_promise(tpt_device_t* device, size_t size);
 // Gives back what is kept only for speed; false when that is nothing.
 bool tpt_memory_trim(tpt_device_t* device);
 

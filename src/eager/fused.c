@@ -8,6 +8,7 @@
 #include "base/allocator.h"
 #include "base/hash.h"
 #include "eager/call.h"
+#include "eager/compile_log.h"
 #include "eager/fused_window.h"
 #include "eager/program.h"
 
@@ -230,6 +231,11 @@ tpt_status_t tpt_fused_flush(tpt_device_t* device) {
   if (!status && plan.output_count > 0) {
     device->counters.fused_windows++;
     status = run_window(fused, &plan);
+    if (tpt_compile_guard_refused(status)) {  // the window waits until the guard is gone
+      tpt_fused_plan_deinit(&plan);
+      fused->is_running = false;
+      return status;
+    }
     if (status) status = tpt_fused_run_singly(&fused->trace, status);
   } else if (status) {
     status = tpt_fused_run_singly(&fused->trace, status);

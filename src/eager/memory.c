@@ -6,7 +6,8 @@
 #include "eager/device.h"
 #include "eager/program.h"
 
-enum { LARGEST_COUNT = 5 };
+// A storage of at least 1/PROMISE_SHARE of the memory is held against what was promised to others.
+enum { LARGEST_COUNT = 5, PROMISE_SHARE = 64 };
 
 void tpt_memory_add(tpt_device_t* device, size_t size) {
   tpt_device_memory_t* memory = &device->memory;
@@ -48,7 +49,7 @@ static void append_size(tpt_str_t* text, int64_t size) {
 static int find_largest(const tpt_device_t* device, const tpt_storage_t** out_largest) {
   int count = 0;
   for (const tpt_storage_t* s = device->storages; s; s = s->next) {
-    if (!s->cell) continue;
+    if (!s->cell || !s->cell->buffer) continue;
     bool is_known = false;
     for (int i = 0; i < count; i++)
       is_known |= out_largest[i]->cell == s->cell;
@@ -73,43 +74,93 @@ static void append_largest(tpt_str_t* text, const tpt_device_t* device) {
     tpt_str_printf(text, "%s%s ", i ? ", " : "; largest live tensors: ",
                    tpt_type_print(&largest[i]->home->type, type, sizeof(type)));
     append_size(text, (int64_t)largest[i]->size);
+    char place[512];
     const tpt_site_t* site = &largest[i]->cell->site;
-    if (site->name) tpt_str_printf(text, " (aten::%s)", site->name);
+    tpt_site_print(site, place, sizeof(place));
+    if (site->name)
+      tpt_str_printf(text, *place ? " (aten::%s, %s)" : " (aten::%s%s)", site->name, place);
+    else if (*place)
+      tpt_str_printf(text, " (copied from the host, %s)", place);
   }
+}
+
+// Limit and bytes in use, as the plugin tells them or, if it does not, as we know them.
+static void read_plugin(tpt_device_t* device, int64_t* out_limit, int64_t* out_in_use) {
+  tpt_memory_stats_t stats = {.in_use = -1, .limit = -1};
+  tpt_status_release(tpt_client_memory_stats(device->client, device->index, &stats));
+  *out_limit = stats.limit > 0 ? stats.limit : device->memory.limit;
+  *out_in_use = stats.in_use >= 0 ? stats.in_use : device->memory.allocated;
+}
+
+// What users of other devices look for in such a message.
+static void append_report(tpt_str_t* text, tpt_device_t* device, size_t requested) {
+  const tpt_device_memory_t* memory = &device->memory;
+  int64_t limit, in_use;
+  read_plugin(device, &limit, &in_use);
+  tpt_str_printf(text, "TPU out of memory on tpu:%d.", device->index);
+  if (requested) {
+    tpt_str_append_cstr(text, " Tried to allocate ");
+    append_size(text, (int64_t)requested);
+    tpt_str_append_cstr(text, ".");
+  }
+  if (limit > 0) {
+    tpt_str_append_cstr(text, " Of ");
+    append_size(text, limit);
+    tpt_str_append_cstr(text, " of device memory ");
+    append_size(text, limit > in_use ? limit - in_use : 0);
+    tpt_str_append_cstr(text, " is free.");
+  }
+  tpt_str_append_cstr(text, " Live tensors take ");
+  append_size(text, memory->allocated);
+  tpt_str_append_cstr(text, " (peak ");
+  append_size(text, memory->peak_allocated);
+  tpt_str_append_cstr(text, ")");
+  append_largest(text, device);
 }
 
 tpt_status_t tpt_memory_explain(tpt_device_t* device, size_t requested, tpt_status_t take_status) {
   if (tpt_status_code(take_status) != TPT_RESOURCE_EXHAUSTED) return take_status;
-  tpt_device_memory_t* memory = &device->memory;
-  tpt_memory_stats_t stats = {.in_use = -1, .limit = -1};
-  tpt_status_release(tpt_client_memory_stats(device->client, device->index, &stats));
-  int64_t limit = stats.limit > 0 ? stats.limit : memory->limit;
-  int64_t in_use = stats.in_use >= 0 ? stats.in_use : memory->allocated;
   tpt_str_t text;
   tpt_str_init(&text);
-  tpt_str_printf(&text, "TPU out of memory on tpu:%d.", device->index);
-  if (requested) {
-    tpt_str_append_cstr(&text, " Tried to allocate ");
-    append_size(&text, (int64_t)requested);
-    tpt_str_append_cstr(&text, ".");
-  }
-  if (limit > 0) {
-    tpt_str_append_cstr(&text, " Of ");
-    append_size(&text, limit);
-    tpt_str_append_cstr(&text, " of device memory ");
-    append_size(&text, limit > in_use ? limit - in_use : 0);
-    tpt_str_append_cstr(&text, " is free.");
-  }
-  tpt_str_append_cstr(&text, " Live tensors take ");
-  append_size(&text, memory->allocated);
-  tpt_str_append_cstr(&text, " (peak ");
-  append_size(&text, memory->peak_allocated);
-  tpt_str_append_cstr(&text, ")");
-  append_largest(&text, device);
+  append_report(&text, device, requested);
   tpt_status_t status =
       tpt_status_make(TPT_RESOURCE_EXHAUSTED, __FILE__, __LINE__, "%s; the plugin said: %s",
                       text.data ? text.data : "", tpt_status_message(take_status));
   tpt_status_release(take_status);
+  tpt_str_deinit(&text);
+  return status;
+}
+
+// --- promises ------------------------------------------------------------------------------------------
+
+// Bytes of large storages that wait for their value. Small ones are not worth the walk.
+static int64_t promised(const tpt_device_t* device) {
+  int64_t sum = 0;
+  for (const tpt_storage_t* s = device->storages; s; s = s->next)
+    if (!s->cell) sum += (int64_t)s->size;
+  return sum;
+}
+
+static bool fits(const tpt_device_t* device, size_t size) {
+  int64_t free = device->memory.limit - device->memory.allocated;
+  if (free < 0 || size > (size_t)free) return false;
+  bool is_large = size >= (size_t)device->memory.limit / PROMISE_SHARE;
+  return !is_large || (int64_t)size <= free - promised(device);
+}
+
+tpt_status_t tpt_memory_promise(tpt_device_t* device, size_t size) {
+  if (device->memory.limit <= 0 || fits(device, size)) return NULL;
+  if (tpt_memory_trim(device) && fits(device, size)) return NULL;
+  tpt_str_t text;
+  tpt_str_init(&text);
+  append_report(&text, device, size);
+  int64_t waiting = promised(device);
+  if (waiting > 0) {
+    tpt_str_append_cstr(&text, "; tensors made without a value (torch.empty) will take ");
+    append_size(&text, waiting);
+  }
+  tpt_status_t status = tpt_status_make(TPT_RESOURCE_EXHAUSTED, __FILE__, __LINE__, "%s",
+                                        text.data ? text.data : "TPU out of memory");
   tpt_str_deinit(&text);
   return status;
 }
@@ -119,11 +170,8 @@ tpt_status_t tpt_memory_explain(tpt_device_t* device, size_t requested, tpt_stat
 tpt_status_t tpt_device_memory(int index, tpt_device_memory_t* out_memory) {
   tpt_device_t* device;
   TPT_TRY(tpt_device_get(index, &device));
-  tpt_memory_stats_t stats = {.limit = -1};
-  tpt_status_release(tpt_client_memory_stats(device->client, device->index, &stats));
   tpt_device_lock(device);
-  tpt_status_release(tpt_fused_flush(device));  // its failure stays with the values
-  if (stats.limit > 0) device->memory.limit = stats.limit;
+  read_plugin(device, &device->memory.limit, &device->memory.in_use);
   *out_memory = device->memory;
   tpt_device_unlock(device);
   return NULL;

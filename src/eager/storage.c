@@ -146,7 +146,8 @@ tpt_status_t tpt_storage_create(int device_index, size_t size, tpt_storage_t** o
   const tpt_home_t* home;
   TPT_TRY(tpt_device_get(device_index, &device));
   tpt_device_lock(device);
-  tpt_status_t status = tpt_home_untyped(&device->homes, size, &home);
+  tpt_status_t status = tpt_memory_promise(device, size);
+  if (!status) status = tpt_home_untyped(&device->homes, size, &home);
   if (!status) status = tpt_storage_make(device, size, home, out_storage);
   tpt_device_unlock(device);
   return status;
