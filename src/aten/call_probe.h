@@ -15,7 +15,7 @@
 
 #include "aten/lower.h"
 #include "aten/stride.h"
-#include "base/check.h"
+#include "base/fault.h"
 #include "vtpu/program_probe.h"
 
 enum { CALL_ARGS_MAX = 24, CALL_TENSORS_MAX = 64 };
@@ -316,11 +316,34 @@ static inline tpt_status_t call_run(call_t* c, const char* want) {
   return status;
 }
 
+// The same call once more for each of some of its allocations, which fails.
+typedef struct call_fault {
+  const char *name, *args;
+  call_t call;
+} call_fault_t;
+static inline void call_fault_begin(void* arg) {
+  call_fault_t* fault = arg;
+  (void)call_begin(&fault->call, fault->name, fault->args);
+}
+static inline tpt_status_t call_fault_lower(void* arg) {
+  return call_lower(&((call_fault_t*)arg)->call);
+}
+static inline void call_fault_end(void* arg, bool has_failed) {
+  (void)has_failed;
+  call_end(&((call_fault_t*)arg)->call);
+}
+static inline void call_fail(const char* name, const char* args) {
+  call_fault_t fault = {.name = name, .args = args};
+  const fault_case_t lowering = {name, call_fault_begin, call_fault_lower, call_fault_end};
+  fault_run(&lowering, &fault, 32);
+}
+
 static inline void call_check(const char* name, const char* args, const char* want, int line) {
   call_t c;
   int before = tpt_check_failures;
   if (call_begin(&c, name, args) && CHECK_OK(call_lower(&c))) (void)CHECK_OK(call_run(&c, want));
   call_end(&c);
+  if (tpt_check_failures == before) call_fail(name, args);
   if (tpt_check_failures != before) fprintf(stderr, "  line %d: %s(%s)\n", line, name, args);
 }
 #define CHECK_CALL(name, args, want) call_check((name), (args), (want), __LINE__)
