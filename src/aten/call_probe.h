@@ -316,26 +316,44 @@ static inline tpt_status_t call_run(call_t* c, const char* want) {
   return status;
 }
 
-// The same call once more for each of some of its allocations, which fails.
+// The same call again with some of its allocations failing, one at a time: lowering, then compiling.
 typedef struct call_fault {
   const char *name, *args;
   call_t call;
+  vtpu_program_t* program;
 } call_fault_t;
 static inline void call_fault_begin(void* arg) {
   call_fault_t* fault = arg;
   (void)call_begin(&fault->call, fault->name, fault->args);
+  fault->program = NULL;
+}
+static inline void call_fault_begin_lowered(void* arg) {
+  call_fault_begin(arg);
+  (void)CHECK_OK(call_lower(&((call_fault_t*)arg)->call));
 }
 static inline tpt_status_t call_fault_lower(void* arg) {
   return call_lower(&((call_fault_t*)arg)->call);
 }
+static inline tpt_status_t call_fault_compile(void* arg) {
+  call_fault_t* fault = arg;
+  tpt_graph_t* graph = fault->call.lower.graph;
+  fault->call.lower.graph = NULL;
+  return vtpu_program_compile(graph, &fault->program);
+}
 static inline void call_fault_end(void* arg, bool has_failed) {
-  (void)has_failed;
-  call_end(&((call_fault_t*)arg)->call);
+  call_fault_t* fault = arg;
+  CHECK(!has_failed || !fault->program);
+  vtpu_program_release(fault->program);
+  call_end(&fault->call);
 }
 static inline void call_fail(const char* name, const char* args) {
+  enum { POINTS = 24 };
   call_fault_t fault = {.name = name, .args = args};
   const fault_case_t lowering = {name, call_fault_begin, call_fault_lower, call_fault_end};
-  fault_run(&lowering, &fault, 32);
+  const fault_case_t compiling = {name, call_fault_begin_lowered, call_fault_compile,
+                                  call_fault_end};
+  CHECK(fault_run(&lowering, &fault, POINTS) > 0);
+  CHECK(fault_run(&compiling, &fault, POINTS) > 0);
 }
 
 static inline void call_check(const char* name, const char* args, const char* want, int line) {

@@ -80,6 +80,7 @@ static tpt_status_t find_diagonal(const tpt_type_t* type, int64_t offset, const 
 // `base` with the diagonal at `offset` (0-d s32) replaced by x, whose last dimension runs along it.
 static tpt_v put_diagonal(tpt_graph_t* g, tpt_v base, tpt_v x, const diagonal_t* d, tpt_v offset) {
   tpt_type_t type = *tpt_graph_type(g, base);
+  if (tpt_graph_error(g)) return TPT_VALUE_NONE;  // `base` has no dimensions then
   int rank = type.rank;
   int along = d->is_below ? d->axes[1] : d->axes[0];
   int64_t low[TPT_RANK_MAX] = {0}, high[TPT_RANK_MAX] = {0}, interior[TPT_RANK_MAX] = {0};

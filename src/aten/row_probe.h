@@ -13,7 +13,7 @@
 
 #include "aten/lower.h"
 #include "aten/stride.h"
-#include "base/check.h"
+#include "base/fault.h"
 #include "vtpu/program_probe.h"
 
 enum { ROW_ARGS_MAX = 24, ROW_RESULTS_MAX = 16 };
@@ -172,6 +172,32 @@ static inline void row_keep(row_t* r, void* const* out) {
   }
 }
 
+// Lowers what a test wrote again with some of the allocations failing, one at a time; leaves the row
+// as before lowering.
+static inline void row_fault_begin(void* arg) {
+  row_t* r = arg;
+  const tpt_op_t* op = r->lower.op;
+  r->lower = (tpt_lower_t){
+      .op = op, .default_dtype = r->lower.default_dtype, .precision = r->lower.precision};
+  r->result_count = 0;
+}
+static inline tpt_status_t row_fault_lower(void* arg) {
+  return row_lower(arg);
+}
+static inline void row_fault_end(void* arg, bool has_failed) {
+  row_t* r = arg;
+  (void)has_failed;
+  tpt_graph_release(r->lower.graph);
+  row_fault_begin(r);
+}
+static inline void row_fail(row_t* r) {
+  enum { POINTS = 24 };
+  const fault_case_t lowering = {"row", row_fault_begin, row_fault_lower, row_fault_end};
+  tpt_lower_t lower = r->lower;
+  CHECK(fault_run(&lowering, r, POINTS) > 0);
+  r->lower = lower;
+}
+
 // Lowers and runs. The status is the lowering's or the launch's.
 static inline tpt_status_t row_try(row_t* r) {
   const void* in[64] = {NULL};
@@ -190,6 +216,7 @@ static inline tpt_status_t row_try(row_t* r) {
   return status;
 }
 static inline bool row_run(row_t* r) {
+  row_fail(r);
   return CHECK_OK(row_try(r));
 }
 
