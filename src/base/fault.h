@@ -18,7 +18,8 @@ typedef struct fault_case {
   const char* name;
   void (*begin)(void* arg);  // (optional) before each run, undisturbed
   tpt_status_t (*work)(void* arg);
-  void (*end)(void* arg, bool has_failed);  // (optional) after each run, undisturbed: checks and frees
+  void (*end)(void* arg,
+              bool has_failed);  // (optional) after each run, undisturbed: checks and frees
 } fault_case_t;
 
 // One run with the n-th allocation failing (0: none). Returns how many there were.

@@ -255,7 +255,8 @@ tpt_status_t tpt_trace_record(tpt_trace_t* trace, const tpt_call_t* call, tpt_en
   tpt_status_t status = fill_record(trace, call, record);
   tpt_cell_t** cells;
   if (!status) status = tpt_entry_defer(trace->device, call, entry, results, &cells);
-  if (status) {  // inputs that were added stay: they are read by nothing
+  if (status) {                   // inputs that were added stay: they are read by nothing
+    trace->arena.failed = false;  // the next call may find memory
     trace->number_count = number_count;
     trace->word_count = word_count;
     return status;

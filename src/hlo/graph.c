@@ -437,6 +437,8 @@ static tpt_status_t copy_attr(tpt_graph_t* graph, const tpt_hlo_row_t* row, int 
   inout_attr->i = 0;
   inout_attr->ints = is_bytes ? NULL : (const int64_t*)copy;
   inout_attr->bytes = is_bytes ? copy : NULL;
+  for (size_t i = 0; kind == TPT_ATTR_BOOLS && i < inout_attr->count; i++)
+    ((int64_t*)(void*)copy)[i] = inout_attr->ints[i] != 0;
   return kind == TPT_ATTR_ENUMS ? check_enums(row, slot, inout_attr) : NULL;
 }
 

@@ -216,6 +216,28 @@ static void test_appending_is_cheap(void) {
   tpt_graph_release(g);
 }
 
+// Any number that means true is the same true: equal graphs, equal texts.
+static void test_flags_in_lists_are_zero_or_one(void) {
+  static const char format[] =
+      "func.func @main(%%a: tensor<1x4x4x1xf32>, %%b: tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32> "
+      "{\n"
+      "  %%0 = stablehlo.convolution(%%a, %%b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, "
+      "f], "
+      "window = {reverse = [false, %s]} {batch_group_count = 1 : i64, feature_group_count = 1 : "
+      "i64} "
+      ": (tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x4x4x1xf32>\n"
+      "  return %%0 : tensor<1x4x4x1xf32>\n}\n";
+  tpt_graph_t *one = NULL, *seven = NULL;
+  char text[1024];
+  snprintf(text, sizeof(text), format, "true");
+  CHECK_OK(tpt_graph_read(text, strlen(text), &one));
+  snprintf(text, sizeof(text), format, "7");
+  CHECK_OK(tpt_graph_read(text, strlen(text), &seven));
+  CHECK(one && seven && tpt_graph_equal(one, seven));
+  tpt_graph_release(one);
+  tpt_graph_release(seven);
+}
+
 int main(void) {
   RUN(test_nodes_are_typed_and_found);
   RUN(test_first_error_sticks);
@@ -227,5 +249,6 @@ int main(void) {
   RUN(test_types_have_limits);
   RUN(test_every_failed_allocation_is_reported);
   RUN(test_appending_is_cheap);
+  RUN(test_flags_in_lists_are_zero_or_one);
   return TEST_RESULT;
 }

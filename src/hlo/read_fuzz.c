@@ -1,13 +1,11 @@
-// libFuzzer entry of the reader; not built by default:
-//   clang -fsanitize=fuzzer,address,undefined -Iinclude -Isrc -D_GNU_SOURCE src/hlo/read_fuzz.c
-//     (all other src/hlo and src/base sources but tests) -lm -lpthread
-// A text that reads must print, and what was printed must read back equal.
-#include <stdlib.h>
-
+// A text that reads must print, and what was printed must read back equal; any other text must be an
+// error. Seeds: every op's sample graphs, printed, and the programs of tests/data. With libFuzzer:
+//   clang -fsanitize=fuzzer,address,undefined -DTPUTORCH_LIBFUZZER -Iinclude -Isrc -D_GNU_SOURCE
+//     src/hlo/read_fuzz.c (all other src/hlo and src/base sources but tests) -lm -lpthread
+#include "base/fuzz.h"
 #include "hlo/print.h"
 #include "hlo/read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+#include "hlo/seed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tpt_graph_t* graph;
@@ -21,7 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tpt_str_init(&text);
   status = tpt_graph_print(graph, &text);
   if (!status) status = tpt_graph_read(text.data, text.size, &again);
-  if (status || !tpt_graph_equal(graph, again)) __builtin_trap();
+  if (status || !tpt_graph_equal(graph, again)) {
+    fprintf(stderr, "%.*s\nis printed as\n%s\n%s\n", (int)size, (const char*)data, text.data,
+            tpt_status_message(status));
+    __builtin_trap();
+  }
   tpt_str_deinit(&text);
   tpt_graph_release(graph);
   tpt_graph_release(again);
