@@ -1,4 +1,4 @@
-"""Compiled programs on disk: a second process starts warm, and no folder can make a program fail."""
+"""Compiled programs on disk: a second process starts warm, and no folder makes a program fail."""
 
 import json
 import os
@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from built import xla_cpu
 
 PROGRAM = """

@@ -3,7 +3,7 @@
 // in the same order. Each input's index is printed when the program dies.
 //
 // The including file defines LLVMFuzzerTestOneInput and
-//   static size_t fuzz_seed(size_t number, char* out, size_t room);
+//   size_t fuzz_seed(size_t number, char* out, size_t room);
 // which writes seed `number` and returns its size, 0 past the last.
 #ifndef TPUTORCH_BASE_FUZZ_H_
 #define TPUTORCH_BASE_FUZZ_H_
@@ -19,9 +19,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-#ifndef TPUTORCH_LIBFUZZER
+size_t fuzz_seed(size_t number, char* out, size_t room);
 
-static size_t fuzz_seed(size_t number, char* out, size_t room);
+#ifndef TPUTORCH_LIBFUZZER
 
 enum { FUZZ_SIZE_MAX = 16384, FUZZ_SEEDS_MAX = 512 };
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "hlo/builder.h"
 #include "hlo/graph.h"
+#include "hlo/read.h"
 
 static tpt_graph_t* make_graph(void) {
   tpt_graph_t* g = NULL;

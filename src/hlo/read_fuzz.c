@@ -7,6 +7,10 @@
 #include "hlo/read.h"
 #include "hlo/seed.h"
 
+size_t fuzz_seed(size_t number, char* out, size_t room) {
+  return seed_text(number, out, room);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tpt_graph_t* graph;
   tpt_graph_t* again = NULL;

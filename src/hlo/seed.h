@@ -50,7 +50,7 @@ static inline size_t seed_file(size_t number, char* out, size_t room) {
   return size;
 }
 
-static inline size_t fuzz_seed(size_t number, char* out, size_t room) {
+static inline size_t seed_text(size_t number, char* out, size_t room) {
   if (number < TPT_HLO_COUNT) return seed_sample((tpt_hlo_t)number, out, room);
   return seed_file(number - TPT_HLO_COUNT, out, room);
 }

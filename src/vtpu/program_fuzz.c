@@ -40,6 +40,10 @@ static void run(const vtpu_program_t* program) {
     free(out[i]);
 }
 
+size_t fuzz_seed(size_t number, char* out, size_t room) {
+  return seed_text(number, out, room);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tpt_graph_t* graph;
   vtpu_program_t* program = NULL;
