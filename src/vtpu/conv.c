@@ -17,18 +17,6 @@ tpt_status_t vtpu_conv_prepare(vtpu_kernel_t* kernel) {
   return tpt_arena_status(kernel->arena);
 }
 
-typedef struct run {
-  const vtpu_conv_plan_t* plan;
-  const char* in;
-  const char* kernel;
-  char* out;
-  char* scratch;
-} run_t;
-
-static char* lane_memory(const run_t* run, int lane) {
-  return run->scratch + run->plan->lanes_offset + run->plan->lane_size * (size_t)lane;
-}
-
 // A matrix in memory; is_k_inner: rows run along K.
 typedef struct matrix {
   const void* data;
@@ -36,24 +24,11 @@ typedef struct matrix {
   bool is_k_inner;
 } matrix_t;
 
-// The features [first, first + count) of one group and phase.
-typedef struct chunk {
-  int64_t first, count;
-  int64_t k, k_count;  // block of K at hand
-} chunk_t;
-
-static chunk_t chunk_make(const vtpu_conv_plan_t* plan, int64_t index) {
-  chunk_t chunk = {.first = index * plan->feature_chunk};
-  int64_t left = plan->features - chunk.first;
-  chunk.count = left < plan->feature_chunk ? left : plan->feature_chunk;
-  if (chunk.count < 0) chunk.count = 0;
-  return chunk;
-}
-
 // --- weights ----------------------------------------------------------------------------------------
 
-static vtpu_panel_t weight_panel(const run_t* run, const vtpu_conv_region_t* region,
-                                 const vtpu_conv_tables_t* tables, const chunk_t* chunk, int part) {
+static vtpu_panel_t weight_panel(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                                 const vtpu_conv_tables_t* tables, const vtpu_conv_chunk_t* chunk,
+                                 int part) {
   const vtpu_conv_plan_t* plan = run->plan;
   vtpu_axis_t outputs = {.count = plan->outputs, .stride = plan->kernel.stride[VTPU_CONV_BATCH]};
   int64_t offset = region->group * plan->kernel.group_offset + tables->weight_base +
@@ -68,8 +43,8 @@ static vtpu_panel_t weight_panel(const run_t* run, const vtpu_conv_region_t* reg
 }
 
 // Where the packed weights of a chunk start.
-static char* packed_at(const run_t* run, const vtpu_conv_region_t* region, const chunk_t* chunk,
-                       int part) {
+static char* packed_at(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                       const vtpu_conv_chunk_t* chunk, int part) {
   const vtpu_conv_plan_t* plan = run->plan;
   int64_t offset = region->group * plan->packed_group_size + (int64_t)region->phase->weight_offset +
                    plan->outputs * region->phase->taps * chunk->first;
@@ -91,11 +66,11 @@ static int64_t pack_blocks(const vtpu_conv_plan_t* plan) {
 }
 
 static void pack_item(void* arg, int64_t item, int lane_number) {
-  const run_t* run = arg;
+  const vtpu_conv_work_t* run = arg;
   const vtpu_conv_plan_t* plan = run->plan;
-  char* lane = lane_memory(run, lane_number);
+  char* lane = vtpu_conv_lane(run, lane_number);
   int64_t blocks = pack_blocks(plan), block = item % blocks, rest = item / blocks;
-  chunk_t chunk = chunk_make(plan, rest % plan->feature_chunks);
+  vtpu_conv_chunk_t chunk = vtpu_conv_chunk(plan, rest % plan->feature_chunks);
   rest /= plan->feature_chunks;
   vtpu_conv_region_t region = {.phase = &plan->phases[rest % plan->phase_count],
                                .group = rest / plan->phase_count};
@@ -117,8 +92,8 @@ static void pack_item(void* arg, int64_t item, int lane_number) {
   }
 }
 
-static matrix_t weights_of(const run_t* run, const vtpu_conv_region_t* region, const chunk_t* chunk,
-                           int part, char* lane) {
+static matrix_t weights_of(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                           const vtpu_conv_chunk_t* chunk, int part, char* lane) {
   const vtpu_conv_plan_t* plan = run->plan;
   const vtpu_conv_tables_t* tables = (const vtpu_conv_tables_t*)lane;
   matrix_t matrix = {.is_k_inner = plan->weight_k_inner};
@@ -156,7 +131,8 @@ static bool is_matrix(const vtpu_axis_t* outer, const vtpu_axis_t* inner) {
          (outer->count == 1 || outer->stride >= inner->count) && outer->stride <= INT32_MAX;
 }
 
-static matrix_t patches_of(const run_t* run, const chunk_t* chunk, int part, char* lane) {
+static matrix_t patches_of(const vtpu_conv_work_t* run, const vtpu_conv_chunk_t* chunk, int part,
+                           char* lane) {
   const vtpu_conv_plan_t* plan = run->plan;
   const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
   char* stage = lane + plan->stage_offset + plan->stage_part_size * (size_t)part;
@@ -188,14 +164,6 @@ static matrix_t patches_of(const run_t* run, const chunk_t* chunk, int part, cha
 
 // --- results ----------------------------------------------------------------------------------------
 
-// Where products are summed: outputs x positions or positions x outputs.
-typedef struct result {
-  char* data;
-  int64_t ld;
-  char* low;            // the sum of the low products (three passes), dense
-  bool is_accumulated;  // something was summed already
-} result_t;
-
 #define SPREAD(type)                                                                               \
   for (int64_t p = 0; p < count; p++)                                                              \
     ((type*)out)[vtpu_axis_offset(axis, p)] = ((const type*)in)[p];
@@ -220,8 +188,8 @@ static void result_spread(const vtpu_axis_t* axis, size_t size, const char* in, 
   }
 }
 
-static void result_write(const run_t* run, const vtpu_conv_region_t* region, const char* result,
-                         char* lane) {
+static void result_write(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                         const char* result, char* lane) {
   const vtpu_conv_plan_t* plan = run->plan;
   const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
   int64_t size = (int64_t)plan->out_size;
@@ -247,8 +215,8 @@ static void result_write(const run_t* run, const vtpu_conv_region_t* region, con
 }
 
 // Points the result at the output itself when a GEMM can write there.
-static bool result_is_output(const run_t* run, const vtpu_conv_region_t* region,
-                             const vtpu_conv_tables_t* t, result_t* result) {
+static bool result_is_output(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                             const vtpu_conv_tables_t* t, vtpu_conv_result_t* result) {
   const vtpu_conv_plan_t* plan = run->plan;
   if (!plan->narrow_is_copy || plan->is_direct || t->out.table) return false;
   int64_t ld;
@@ -281,8 +249,8 @@ static void product(const vtpu_conv_plan_t* plan, const matrix_t* w, const matri
   vtpu_compute_row(plan->compute)->gemm(gemm);
 }
 
-static void chunk_direct(const run_t* run, const vtpu_conv_region_t* region, chunk_t* chunk,
-                         char* lane, result_t* result) {
+static void chunk_direct(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                         vtpu_conv_chunk_t* chunk, char* lane, vtpu_conv_result_t* result) {
   const vtpu_conv_plan_t* plan = run->plan;
   chunk->k_count = ((const vtpu_conv_tables_t*)lane)->k_count;
   matrix_t weights = weights_of(run, region, chunk, 0, lane);
@@ -298,8 +266,8 @@ static void chunk_direct(const run_t* run, const vtpu_conv_region_t* region, chu
   result->is_accumulated = true;
 }
 
-static void chunk_gemm(const run_t* run, const vtpu_conv_region_t* region, chunk_t* chunk,
-                       char* lane, result_t* result) {
+static void chunk_gemm(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                       vtpu_conv_chunk_t* chunk, char* lane, vtpu_conv_result_t* result) {
   const vtpu_conv_plan_t* plan = run->plan;
   const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
   vtpu_gemm_t gemm = {.m = (int)plan->outputs, .n = (int)t->position_count};
@@ -331,22 +299,22 @@ static void chunk_gemm(const run_t* run, const vtpu_conv_region_t* region, chunk
 }
 
 static void region_item(void* arg, int64_t item, int lane_number) {
-  const run_t* run = arg;
+  const vtpu_conv_work_t* run = arg;
   const vtpu_conv_plan_t* plan = run->plan;
-  char* lane = lane_memory(run, lane_number);
+  char* lane = vtpu_conv_lane(run, lane_number);
   vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
   vtpu_conv_region_t region = {0};
   vtpu_conv_region_find(plan, item, &region);
   int64_t first = plan->feature_chunks * region.split / plan->split_count;
   int64_t end = plan->feature_chunks * (region.split + 1) / plan->split_count;
-  result_t result = {.data = lane + plan->result_offset};
+  vtpu_conv_result_t result = {.data = lane + plan->result_offset};
   result.low = lane + plan->result_offset + plan->result_part_size;
   bool is_output = false;
   if (plan->split_count > 1)
     result.data = run->scratch + plan->partial_offset + plan->partial_size * (size_t)item;
   int64_t c = first;
   do {  // a convolution without features still has to write zeros
-    chunk_t chunk = chunk_make(plan, c);
+    vtpu_conv_chunk_t chunk = vtpu_conv_chunk(plan, c);
     vtpu_conv_tables_build(plan, &region, chunk.count, lane, tables);
     vtpu_conv_stage(plan, &region, tables, chunk.first, run->in, lane);
     if (c == first) {
@@ -355,6 +323,8 @@ static void region_item(void* arg, int64_t item, int lane_number) {
     }
     if (plan->is_direct) {
       chunk_direct(run, &region, &chunk, lane, &result);
+    } else if (plan->unit) {
+      vtpu_conv_strip_chunk(run, &region, &chunk, lane, &result);
     } else {
       chunk_gemm(run, &region, &chunk, lane, &result);
     }
@@ -368,12 +338,12 @@ static void region_item(void* arg, int64_t item, int lane_number) {
 
 // Sums the partial results of one region in order and writes them.
 static void sum_item(void* arg, int64_t item, int lane_number) {
-  const run_t* run = arg;
+  const vtpu_conv_work_t* run = arg;
   const vtpu_conv_plan_t* plan = run->plan;
   static const tpt_dtype_t dtypes[VTPU_COMPUTE_COUNT] = {
       [VTPU_COMPUTE_F32] = TPT_F32,   [VTPU_COMPUTE_F64] = TPT_F64, [VTPU_COMPUTE_C64] = TPT_C64,
       [VTPU_COMPUTE_C128] = TPT_C128, [VTPU_COMPUTE_U32] = TPT_U32, [VTPU_COMPUTE_U64] = TPT_U64};
-  char* lane = lane_memory(run, lane_number);
+  char* lane = vtpu_conv_lane(run, lane_number);
   vtpu_conv_region_t region = {0};
   vtpu_conv_region_find(plan, item * plan->split_count, &region);
   vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
@@ -390,14 +360,19 @@ static void sum_item(void* arg, int64_t item, int lane_number) {
 tpt_status_t vtpu_conv_run(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
                            const void* const* in, void* const* out) {
   const vtpu_conv_plan_t* plan = kernel->state;
-  run_t run = {.plan = plan, .in = in[0], .kernel = in[1], .out = out[0], .scratch = scratch};
+  vtpu_conv_work_t run = {
+      .plan = plan, .in = in[0], .kernel = in[1], .out = out[0], .scratch = scratch};
   if (plan->item_count == 0 || plan->outputs == 0) return NULL;
   for (int lane = 0; lane < plan->lane_count; lane++)
-    memset(lane_memory(&run, lane), 0, sizeof(vtpu_conv_tables_t));
-  if (plan->is_packed)
+    memset(vtpu_conv_lane(&run, lane), 0, sizeof(vtpu_conv_tables_t));
+  if (plan->is_packed && plan->unit) {
+    vtpu_lane_for(exec, plan->lane_count, vtpu_conv_strip_pack_count(plan),
+                  vtpu_conv_strip_pack_item, &run);
+  } else if (plan->is_packed) {
     vtpu_lane_for(exec, plan->lane_count,
                   pack_blocks(plan) * plan->feature_chunks * plan->phase_count * plan->groups,
                   pack_item, &run);
+  }
   vtpu_lane_for(exec, plan->lane_count, plan->item_count, region_item, &run);
   if (plan->split_count > 1)
     vtpu_lane_for(exec, plan->lane_count, plan->item_count / plan->split_count, sum_item, &run);

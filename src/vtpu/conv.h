@@ -14,6 +14,7 @@
 #include "hlo/builder.h"
 #include "vtpu/kernel.h"
 #include "vtpu/panel.h"
+#include "vtpu/strip.h"
 
 enum {
   VTPU_CONV_AXES = TPT_SPATIAL_MAX + 2,  // batch, feature, spatial...
@@ -36,7 +37,9 @@ typedef struct vtpu_conv_phase {
   int64_t tile_count[VTPU_CONV_AXES];
   int64_t region_count;
   int64_t first_item;    // items of this phase start here
-  size_t weight_offset;  // elements, in the packed weights of one group
+  size_t weight_offset;  // in the packed weights of one group: elements, of strips bytes
+  // strips: distance of strips of weights, and bytes of a chunk of features
+  int64_t strip_stride, strip_chunk;
 } vtpu_conv_phase_t;
 
 // How one of the three arrays lies: element strides by axis, dimension sizes.
@@ -50,6 +53,7 @@ typedef struct vtpu_conv_plan {
   tpt_dtype_t in_dtype, kernel_dtype;
   vtpu_compute_t compute;
   size_t element_size;  // of the compute type
+  size_t stage_size;    // of an element of the stage
   size_t in_size, kernel_size, out_size;
   vtpu_convert_fn_t narrow;
   bool narrow_is_copy;
@@ -65,6 +69,10 @@ typedef struct vtpu_conv_plan {
   // --- precision
   int in_part_count, kernel_part_count;
   vtpu_part_t in_parts[2], kernel_parts[2];
+  // --- (optional) the unit that multiplies packed strips instead of BLAS
+  const vtpu_strip_unit_t* unit;
+  vtpu_strip_source_t kernel_sources[2];
+  vtpu_convert_fn_t stage_fns[2];  // input to stage, by part
   // --- orientation
   bool position_inner;         // panels are K x positions, else positions x K
   bool weight_k_inner;         // weights are outputs x K, else K x outputs
@@ -82,7 +90,7 @@ typedef struct vtpu_conv_plan {
   int64_t stage_row_max;      // elements of the stage along its innermost axis
   bool is_plain;              // BLAS reads the weights where they lie
   bool is_packed;             // weights are packed before the items
-  int64_t packed_group_size;  // elements of all phases of one group
+  int64_t packed_group_size;  // elements of all phases of one group; of strips bytes
   int lane_count;
   // --- scratch: packed weights (by part), partial results (by part and item), lanes
   size_t packed_offset, packed_part_size;
@@ -111,6 +119,9 @@ typedef struct vtpu_conv_tables {
   int64_t weight_base;
   vtpu_axis_t out;  // positions in the output, from the region's origin
   int64_t k_count, position_count;
+  // With a unit: loads of the inner axis of the stage, and of the weights, where not contiguous.
+  bool has_pieces, has_weight_pieces;
+  vtpu_strip_pieces_t pieces, weight_pieces;
 } vtpu_conv_tables_t;
 
 typedef struct vtpu_conv_region {
@@ -146,5 +157,40 @@ typedef struct vtpu_conv_direct {
   float* result;
 } vtpu_conv_direct_t;
 void vtpu_conv_direct(const vtpu_conv_direct_t* direct);
+
+// --- a run (conv.c, conv_strip.c) --------------------------------------------------------------------
+
+typedef struct vtpu_conv_work {
+  const vtpu_conv_plan_t* plan;
+  const char* in;
+  const char* kernel;
+  char* out;
+  char* scratch;
+} vtpu_conv_work_t;
+
+static inline char* vtpu_conv_lane(const vtpu_conv_work_t* work, int lane) {
+  return work->scratch + work->plan->lanes_offset + work->plan->lane_size * (size_t)lane;
+}
+
+// The features [first, first + count) of one group and phase.
+typedef struct vtpu_conv_chunk {
+  int64_t first, count;
+  int64_t k, k_count;  // block of K at hand
+} vtpu_conv_chunk_t;
+
+// Where products are summed: outputs x positions or positions x outputs.
+typedef struct vtpu_conv_result {
+  char* data;
+  int64_t ld;
+  char* low;            // the sum of the low products (three passes), dense
+  bool is_accumulated;  // something was summed already
+} vtpu_conv_result_t;
+
+vtpu_conv_chunk_t vtpu_conv_chunk(const vtpu_conv_plan_t* plan, int64_t index);
+// Products of strips: items of packing the weights, and the product of one region and chunk.
+int64_t vtpu_conv_strip_pack_count(const vtpu_conv_plan_t* plan);
+void vtpu_conv_strip_pack_item(void* work, int64_t item, int lane);
+void vtpu_conv_strip_chunk(const vtpu_conv_work_t* work, const vtpu_conv_region_t* region,
+                           vtpu_conv_chunk_t* chunk, char* lane, vtpu_conv_result_t* result);
 
 #endif  // TPUTORCH_VTPU_CONV_H_

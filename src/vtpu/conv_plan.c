@@ -14,6 +14,7 @@ enum {
   DIRECT_OUTPUTS_MAX = 2,
   FOLD_MAX = 8,
   PACKED_MAX = 64 << 20,  // bytes
+  STRIP_TILES = 16,       // of a block of K in strips
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) {
@@ -159,6 +160,41 @@ static void orient(vtpu_conv_plan_t* plan) {
   if (plan->is_direct) plan->weight_k_inner = plan->result_position_inner = true;
 }
 
+// f32 to the nearest bf16, and to that of the rest.
+static void stage_high(const void* in, void* out, int64_t count) {
+  vtpu_bf16_from_f32(in, out, count);
+}
+static void stage_low(const void* in, void* out, int64_t count) {
+  float rest[256];
+  vtpu_convert_fn_t widen = vtpu_widen_fn(TPT_F32, VTPU_COMPUTE_F32, VTPU_PART_LOW);
+  for (int64_t i = 0; i < count; i += 256) {
+    int64_t left = count - i < 256 ? count - i : 256;
+    widen((const float*)in + i, rest, left);
+    vtpu_bf16_from_f32(rest, (uint16_t*)out + i, left);
+  }
+}
+static void stage_copy(const void* in, void* out, int64_t count) {
+  memcpy(out, in, (size_t)count * 2);
+}
+
+// The unit for packed strips; the stage then holds what the unit multiplies.
+static void choose_unit(vtpu_conv_plan_t* plan, tpt_precision_t precision) {
+  plan->stage_size = plan->element_size;
+  for (int part = 0; part < plan->in_part_count; part++)
+    plan->stage_fns[part] = vtpu_widen_fn(plan->in_dtype, plan->compute, plan->in_parts[part]);
+  if (plan->compute != VTPU_COMPUTE_F32 || plan->is_direct) return;
+  vtpu_strip_source_t sources[2][2];
+  int part_counts[2];
+  plan->unit = vtpu_strip_choose((tpt_dtype_t[]){plan->in_dtype, plan->kernel_dtype}, precision,
+                                 sources, part_counts);
+  if (!plan->unit) return;
+  memcpy(plan->kernel_sources, sources[1], sizeof(plan->kernel_sources));
+  if (plan->unit->depth == VTPU_STRIP_FREE) return;
+  plan->stage_size = sizeof(uint16_t);
+  plan->stage_fns[0] = plan->in_dtype == TPT_BF16 ? stage_copy : stage_high;
+  plan->stage_fns[1] = stage_low;
+}
+
 tpt_status_t vtpu_conv_plan_make(const vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   const tpt_type_t *in = &kernel->operand_types[0], *weights = &kernel->operand_types[1];
   const tpt_type_t* out = &kernel->result_types[0];
@@ -198,6 +234,7 @@ tpt_status_t vtpu_conv_plan_make(const vtpu_kernel_t* kernel, vtpu_conv_plan_t* 
              plan->kernel_parts);
   TPT_TRY(phases_make(kernel, &conv, plan));
   orient(plan);
+  choose_unit(plan, conv.precision);
   return NULL;
 }
 
@@ -242,7 +279,7 @@ static void phase_cut(const vtpu_conv_plan_t* plan, vtpu_conv_phase_t* phase) {
   for (int i = 0; i < axes; i++) {
     int axis = plan->out_order[i];
     while (phase->tile[axis] > 1 &&
-           stage_plane(plan, phase) * (int64_t)plan->element_size > 4 * STAGE_WANTED)
+           stage_plane(plan, phase) * (int64_t)plan->stage_size > 4 * STAGE_WANTED)
       phase->tile[axis] = ceil_div(phase->tile[axis], 2);
   }
   for (int i = 0; i < axes; i++) {
@@ -268,7 +305,7 @@ static void features_cut(vtpu_conv_plan_t* plan, int64_t regions, double flops) 
     int64_t row = stage_row(plan, &plan->phases[p], plan->fold_axis - VTPU_CONV_SPATIAL);
     if (row > plan->stage_row_max) plan->stage_row_max = row;
   }
-  int64_t wanted = STAGE_WANTED / (plane * (int64_t)plan->element_size);
+  int64_t wanted = STAGE_WANTED / (plane * (int64_t)plan->stage_size);
   plan->split_count = 1;
   if (regions > 0 && regions < ITEMS_WANTED && flops > 4e6) {
     plan->split_count = ceil_div(ITEMS_WANTED, regions);
@@ -320,20 +357,29 @@ static size_t take(size_t* inout_offset, size_t size) {
   return at;
 }
 
+// Bytes of the strips of a block of K.
+static size_t strip_bytes(const vtpu_conv_plan_t* plan, int64_t free_count) {
+  return (size_t)(vtpu_strip_count(free_count) * vtpu_strip_stride(plan->unit, plan->k_block));
+}
+
 static void layout_lane(vtpu_conv_plan_t* plan) {
   size_t lane = vtpu_scratch_align(sizeof(vtpu_conv_tables_t));  // at the lane's start
   // Per position and per k: an offset and a run, in the stage and in the other array.
   int64_t entries = 2 * (plan->k_max + plan->position_max);
-  plan->table_offset = take(&lane, (size_t)entries * (sizeof(int64_t) + sizeof(int32_t)) + 256);
-  plan->stage_part_size = bytes_of(plan, plan->stage_max);
+  size_t entry = sizeof(int64_t) + sizeof(int32_t);
+  if (plan->unit) entry += sizeof(vtpu_strip_piece_t);  // the counts of pieces fit beside
+  plan->table_offset = take(&lane, (size_t)entries * entry + 1024);
+  plan->stage_part_size = vtpu_scratch_align((size_t)plan->stage_max * plan->stage_size);
   plan->stage_offset = take(&lane, plan->stage_part_size * (size_t)plan->in_part_count);
   if (!plan->is_direct) {
-    plan->panel_part_size = bytes_of(plan, plan->k_block * plan->position_max);
+    plan->panel_part_size = plan->unit ? strip_bytes(plan, plan->position_max)
+                                       : bytes_of(plan, plan->k_block * plan->position_max);
     plan->panel_offset = take(&lane, plan->panel_part_size * (size_t)plan->in_part_count);
   }
   if (!plan->is_packed && !plan->is_plain) {
     int64_t k = plan->is_direct ? plan->k_max : plan->k_block;
-    plan->weight_part_size = bytes_of(plan, k * plan->outputs);
+    plan->weight_part_size =
+        plan->unit ? strip_bytes(plan, plan->outputs) : bytes_of(plan, k * plan->outputs);
     plan->weight_offset = take(&lane, plan->weight_part_size * (size_t)plan->kernel_part_count);
   }
   int64_t row = plan->k_max > plan->position_max ? plan->k_max : plan->position_max;
@@ -349,7 +395,8 @@ static void layout_lane(vtpu_conv_plan_t* plan) {
 static void layout_scratch(vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   size_t offset = 0;
   if (plan->is_packed) {
-    plan->packed_part_size = bytes_of(plan, plan->packed_group_size * plan->groups);
+    int64_t size = plan->packed_group_size * plan->groups;
+    plan->packed_part_size = plan->unit ? vtpu_scratch_align((size_t)size) : bytes_of(plan, size);
     plan->packed_offset = take(&offset, plan->packed_part_size * (size_t)plan->kernel_part_count);
   }
   layout_lane(plan);
@@ -361,16 +408,31 @@ static void layout_scratch(vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   kernel->scratch_size = offset + plan->lane_size * (size_t)plan->lane_count;
 }
 
+// Places of the packed weights of each phase; returns the bytes of one part of all groups.
+static double packed_layout(vtpu_conv_plan_t* plan) {
+  for (int64_t p = 0; p < plan->phase_count; p++) {
+    vtpu_conv_phase_t* phase = &plan->phases[p];
+    phase->weight_offset = (size_t)plan->packed_group_size;
+    if (!plan->unit) {
+      plan->packed_group_size += phase->taps * plan->features * plan->outputs;
+      continue;
+    }
+    phase->strip_stride = vtpu_strip_stride(plan->unit, phase->taps * plan->feature_chunk);
+    phase->strip_chunk = phase->strip_stride * vtpu_strip_count(plan->outputs);
+    plan->packed_group_size += phase->strip_chunk * plan->feature_chunks;
+  }
+  double size = (double)plan->packed_group_size * (double)plan->groups;
+  return plan->unit ? size : size * (double)plan->element_size;
+}
+
 void vtpu_conv_plan_cut(vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   int64_t regions = 0, taps_max = 0;
   double products = 0;
   for (int64_t p = 0; p < plan->phase_count; p++) {
     vtpu_conv_phase_t* phase = &plan->phases[p];
     phase_cut(plan, phase);
-    phase->weight_offset = (size_t)plan->packed_group_size;
-    plan->packed_group_size += phase->taps * plan->features * plan->outputs;
-    regions += phase->region_count;
     if (phase->taps > taps_max) taps_max = phase->taps;
+    regions += phase->region_count;
     int64_t positions = phase_positions(plan, phase);
     if (positions > plan->position_max) plan->position_max = positions;
     products += (double)(positions * phase->region_count) * (double)(phase->taps * plan->features);
@@ -387,12 +449,17 @@ void vtpu_conv_plan_cut(vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   if (plan->k_max < 1) plan->k_max = 1;
   plan->k_block = PANEL_WANTED / (plan->position_max * (int64_t)plan->element_size);
   if (plan->k_block < 64) plan->k_block = 64;
+  if (plan->unit) plan->k_block = STRIP_TILES * plan->unit->depth;
   if (plan->k_block > plan->k_max) plan->k_block = plan->k_max;
-  size_t packed = bytes_of(plan, plan->packed_group_size * plan->groups);
-  plan->is_plain = weights_are_plain(plan);
-  plan->is_packed = !plan->is_plain && regions > plan->phase_count && packed <= PACKED_MAX;
+  double packed = packed_layout(plan);
+  plan->is_plain = !plan->unit && weights_are_plain(plan);
+  plan->is_packed =
+      !plan->is_plain && packed <= PACKED_MAX && (plan->unit || regions > plan->phase_count);
   int passes = plan->in_part_count + plan->kernel_part_count - 1;
-  double rate = plan->is_direct ? 4 : plan->compute == VTPU_COMPUTE_F32 ? 50 : 20;
+  double rate = plan->unit                          ? plan->unit->flops_per_ns
+                : plan->is_direct                   ? 4
+                : plan->compute == VTPU_COMPUTE_F32 ? 50
+                                                    : 20;
   double staged = products * (double)plan->groups;  // patches written
   kernel->cost = 300 + items * 500 + (int64_t)(kernel->flops * passes / rate + staged / 2);
   plan->lane_count = vtpu_lane_count(items, kernel->cost);

@@ -50,6 +50,7 @@ typedef struct walk {
   int64_t size[VTPU_CONV_AXES], stride[VTPU_CONV_AXES];
   int64_t fold[VTPU_CONV_AXES];  // 1: place i lies at i * stride
   int64_t part;                  // folded: at (i * stride % fold) * part + i * stride / fold
+  int64_t base;                  // of the first place
 } walk_t;
 
 static void walk_add(walk_t* walk, int64_t size, int64_t stride, int64_t fold) {
@@ -67,8 +68,8 @@ static int64_t walk_offset(const walk_t* walk, int d, int64_t i) {
 // is advanced past it.
 static vtpu_axis_t walk_axis(const walk_t* walk, int64_t count, char** memory) {
   int64_t* table = (int64_t*)*memory;
-  int64_t at[VTPU_CONV_AXES] = {0}, part[VTPU_CONV_AXES] = {0}, offset = 0;
-  bool is_even = true;
+  int64_t at[VTPU_CONV_AXES] = {0}, part[VTPU_CONV_AXES] = {0}, offset = walk->base;
+  bool is_even = walk->base == 0;
   for (int64_t i = 0; i < count; i++) {
     table[i] = offset;
     if (i > 0) is_even &= offset == i * table[1];
@@ -113,6 +114,30 @@ static int64_t fold_of(const vtpu_conv_plan_t* plan, int axis) {
   return axis == plan->fold_axis ? plan->fold : 1;
 }
 
+// The taps along one axis. Of a reversed window either the weights are walked backwards or, where that
+// breaks no run, the stage, so that the weights stay contiguous.
+static void k_taps(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, int a, walk_t* stage,
+                   walk_t* weight) {
+  const vtpu_conv_axis_t* axis = &tables->phase->axis[a - VTPU_CONV_SPATIAL];
+  int64_t stride = plan->kernel.stride[a] * axis->tap_step, count = axis->tap_count;
+  int64_t step = axis->in_tap * tables->stage_stride[a], fold = fold_of(plan, a);
+  int64_t first = axis->tap_first;
+  if (plan->reversal[a - VTPU_CONV_SPATIAL]) {
+    first = plan->kernel.size[a] - 1 - first;
+    bool flips = plan->position_inner && fold == 1 && count > 1;
+    if (flips) {
+      first -= (count - 1) * axis->tap_step;
+      stage->base += (count - 1) * step;
+      step = -step;
+    } else {
+      stride = -stride;
+    }
+  }
+  tables->weight_base += first * plan->kernel.stride[a];
+  walk_add(stage, count, step, fold);
+  walk_add(weight, count, stride, 1);
+}
+
 static void k_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, char** memory) {
   walk_t stage = {.part = tables->fold_part}, weight = {0};
   tables->k_count = tables->counts[VTPU_CONV_FEATURE] * tables->phase->taps;
@@ -125,17 +150,7 @@ static void k_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tables, cha
       walk_add(&weight, tables->counts[a], plan->kernel.stride[a], 1);
       continue;
     }
-    const vtpu_conv_axis_t* axis = &tables->phase->axis[a - VTPU_CONV_SPATIAL];
-    int64_t stride = plan->kernel.stride[a], first = axis->tap_first;
-    if (plan->reversal[a - VTPU_CONV_SPATIAL]) {
-      first = plan->kernel.size[a] - 1 - first;
-      tables->weight_base += first * stride;
-      stride = -stride;
-    } else {
-      tables->weight_base += first * stride;
-    }
-    walk_add(&stage, axis->tap_count, axis->in_tap * tables->stage_stride[a], fold_of(plan, a));
-    walk_add(&weight, axis->tap_count, stride * axis->tap_step, 1);
+    k_taps(plan, tables, a, &stage, &weight);
   }
   tables->k = walk_axis(&stage, tables->k_count, memory);
   tables->weight_k = walk_axis(&weight, tables->k_count, memory);
@@ -159,6 +174,20 @@ static void position_axes(const vtpu_conv_plan_t* plan, vtpu_conv_tables_t* tabl
   tables->out = walk_axis(&out, tables->position_count, memory);
 }
 
+// Pieces of an axis, unless it is contiguous; advances the memory past them.
+static bool pieces_build(const vtpu_conv_plan_t* plan, const vtpu_axis_t* axis, bool is_k,
+                         char** memory, vtpu_strip_pieces_t* out) {
+  if (!axis->table && (axis->stride == 1 || axis->count == 1)) return false;
+  int step = vtpu_strip_step(plan->unit, is_k);
+  vtpu_strip_piece_t* piece = (vtpu_strip_piece_t*)*memory;
+  int32_t* first = (int32_t*)(piece + vtpu_strip_piece_max(axis->count));
+  vtpu_strip_pieces_make(axis, step, first, piece);
+  *out = (vtpu_strip_pieces_t){first, piece};
+  int64_t entries = axis->count / step + 2;
+  *memory = (char*)(first + entries + (entries & 1));
+  return true;
+}
+
 void vtpu_conv_tables_build(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* region,
                             int64_t features, char* lane, vtpu_conv_tables_t* tables) {
   bool is_same = tables->phase == region->phase && tables->counts[VTPU_CONV_FEATURE] == features;
@@ -173,6 +202,11 @@ void vtpu_conv_tables_build(const vtpu_conv_plan_t* plan, const vtpu_conv_region
   char* memory = lane + plan->table_offset;
   k_axes(plan, tables, &memory);
   position_axes(plan, tables, &memory);
+  if (!plan->unit) return;
+  const vtpu_axis_t* inner = plan->position_inner ? &tables->position : &tables->k;
+  tables->has_pieces = pieces_build(plan, inner, !plan->position_inner, &memory, &tables->pieces);
+  tables->has_weight_pieces = plan->weight_k_inner && pieces_build(plan, &tables->weight_k, true,
+                                                                   &memory, &tables->weight_pieces);
 }
 
 // --- stage ------------------------------------------------------------------------------------------
@@ -245,7 +279,7 @@ void vtpu_conv_stage(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* reg
                      const vtpu_conv_tables_t* tables, int64_t first_feature, const void* in,
                      char* lane) {
   margins_t m = {.in_size = plan->in_size,
-                 .out_size = plan->element_size,
+                 .out_size = plan->stage_size,
                  .fold = plan->fold,
                  .left = plan->spatial_count + 2,
                  .fold_part = tables->fold_part,
@@ -270,7 +304,7 @@ void vtpu_conv_stage(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* reg
     margins_add(&m, low, valid, extent, plan->in.stride[a], tables->stage_stride[a]);
   }
   for (int part = 0; part < plan->in_part_count; part++) {
-    m.widen = vtpu_widen_fn(plan->in_dtype, plan->compute, plan->in_parts[part]);
+    m.widen = plan->stage_fns[part];
     margins_copy(&m, 0, (const char*)in + offset * (int64_t)plan->in_size,
                  lane + plan->stage_offset + plan->stage_part_size * (size_t)part);
   }

@@ -1,6 +1,7 @@
 // convolution against the naive sum over hundreds of random configurations: dimension numbers, strides,
 // paddings (negative too), dilations, reversal, groups, zero to three spatial dimensions, precisions.
 #include "vtpu/kernel_probe.h"
+#include "vtpu/strip.h"
 
 typedef struct sample {
   tpt_type_t in, kernel, out;
@@ -311,12 +312,18 @@ static void test_convolution_keeps_infinity(void) {
   }
 }
 
+// Once for every unit that this CPU has, and for BLAS.
 int main(void) {
-  RUN(test_convolution_matches_the_sum_in_f32);
-  RUN(test_convolution_matches_the_sum_in_other_types);
-  RUN(test_training_products_match_the_sum);
-  RUN(test_depthwise_matches_the_sum);
-  RUN(test_large_planes_are_cut_into_regions);
-  RUN(test_convolution_keeps_infinity);
+  for (int level = VTPU_STRIP_NONE; level < VTPU_STRIP_LEVEL_COUNT; level++) {
+    if (level > VTPU_STRIP_NONE && !vtpu_strip_level(level)) continue;  // not on this CPU
+    vtpu_strip_limit(level);
+    printf("level: %s\n", level > VTPU_STRIP_NONE ? vtpu_strip_level(level)->name : "none");
+    RUN(test_convolution_matches_the_sum_in_f32);
+    RUN(test_convolution_matches_the_sum_in_other_types);
+    RUN(test_training_products_match_the_sum);
+    RUN(test_depthwise_matches_the_sum);
+    RUN(test_large_planes_are_cut_into_regions);
+    RUN(test_convolution_keeps_infinity);
+  }
   return TEST_RESULT;
 }
