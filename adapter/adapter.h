@@ -4,6 +4,7 @@
 #define TPUTORCH_ADAPTER_H_
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/Device.h>
 
@@ -50,6 +51,9 @@ at::Tensor without_lazy_bits(const at::Tensor& tensor);
 // Grows or shrinks the bytes of a torch storage of ours.
 void resize_storage(c10::StorageImpl* impl, size_t size);
 
+// Runs an op whose sizes depend on values, where its row cannot (sized.cc); false: not one of those. The
+// stack is as the op's kernel got it.
+bool run_sized(const c10::OperatorHandle& op, std::vector<c10::IValue>* stack);
 // Registers every row of the op table, once, at load.
 void register_rows();
 // Registers the ops without a row that PyTorch composes of others, after the rows.

@@ -335,6 +335,7 @@ struct RowKernel final : c10::OperatorKernel {
     tpt_status_t status = tpt_call_run(&call, &results, &count);
     if (__builtin_expect(status != nullptr, 0)) {
       if (tpt_status_code(status) != TPT_UNIMPLEMENTED) throw_status(status);
+      if (run_sized(handle, stack)) return tpt_status_release(status);
       // PyTorch's own decomposition, where there is one, before the CPU.
       if (handle.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutograd)) {
         tpt_status_release(status);
@@ -530,6 +531,16 @@ void add_kernel(torch::Library& library, const c10::OperatorName& name, const tp
                                        std::make_unique<RowKernel>(op, form, std::move(written))));
 }
 
+// A step of an op becomes an operator of our own namespace (see sized.cc).
+void add_step(const tpt_op_t* op) {
+  static torch::Library steps(torch::Library::DEF, "tputorch", std::nullopt, __FILE__, __LINE__);
+  steps.def(tpt_op_schema_text(op));
+  steps.impl(tpt_op_schema(op)->name,
+             torch::dispatch(c10::DispatchKey::PrivateUse1,
+                             torch::CppFunction::makeFromBoxedFunctor(std::make_unique<RowKernel>(
+                                 op, Form::kFunctional, std::vector<int>{}))));
+}
+
 // copy_ is core's: it moves between devices and calls _copy_from.
 const std::unordered_set<std::string>& never_registered() {
   static const std::unordered_set<std::string> names = {"aten::copy_", "aten::copy.out",
@@ -562,6 +573,10 @@ void register_rows() {
   for (int i = 0; i < tpt_op_count(); i++) {
     const tpt_op_t* op = tpt_op_row(i);
     const tpt_schema_t* schema = tpt_op_schema(op);
+    if (tpt_op_is_step(op)) {
+      add_step(op);
+      continue;
+    }
     c10::OperatorName name(std::string("aten::") + schema->base, schema->overload);
     auto handle = dispatcher.findSchema(name);
     TORCH_CHECK(handle, "this PyTorch has no operator ", name,

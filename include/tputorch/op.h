@@ -41,6 +41,8 @@ const tpt_schema_t* tpt_op_schema(const tpt_op_t* op);
 const char* tpt_op_family(const tpt_op_t* op);
 // True when only the functional overload may be registered (no in-place or out= form is derived).
 bool tpt_op_is_functional_only(const tpt_op_t* op);
+// True when the row is no ATen op but a step of some, which the adapter calls itself.
+bool tpt_op_is_step(const tpt_op_t* op);
 // True when the row's autograd is made of its own explicit backward row (docs and the dispatch-table test read it).
 bool tpt_op_is_composite_implicit(const tpt_op_t* op);
 

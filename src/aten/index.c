@@ -3,6 +3,8 @@
 #include "aten/index.h"
 
 #include "aten/array.h"
+#include "aten/assert.h"
+#include "aten/compact.h"
 #include "aten/rows.h"
 
 tpt_v tpt_index_wrap(tpt_graph_t* g, tpt_v index, int64_t size) {
@@ -163,11 +165,16 @@ tpt_status_t lower_index(tpt_lower_t* l) {
   return tpt_lower_result(l, tpt_hlo_gather(g, self, p.coordinates, &gather));
 }
 
-// x[mask] = number: the one form of masked assignment whose sizes are known, a choice by element. The
-// mask covers dimensions first .. first + rank of it.
-static bool is_masked_fill(const tpt_lower_t* l, int* out_first) {
+// --- x[mask] = values: the sizes are known, for the values say how many are set ----------------------------
+
+// The mask covers dimensions first .. first + rank of self; `type` is self's.
+typedef struct masked {
+  tpt_type_t type, mask;
+  int first;
+} masked_t;
+
+static bool find_mask(const tpt_lower_t* l, int* out_first) {
   const tpt_arg_t* list = &l->args[1];
-  const tpt_tensor_t* values = tpt_lower_tensor(l, 2);
   int first = -1;
   for (int d = 0; d < (int)list->count; d++) {
     if (list->tensors[d].flags & TPT_TENSOR_NONE) continue;
@@ -175,40 +182,106 @@ static bool is_masked_fill(const tpt_lower_t* l, int* out_first) {
     first = d;
   }
   *out_first = first;
-  return first >= 0 && values->rank == 0 && !tpt_lower_bool(l, 3);
+  return first >= 0;
+}
+
+// Values [before..., n, after...] (n in dimension `at`; below 0 or of size 1: one for all) as an array that broadcasts to self: the k-th goes where the k-th flag is set.
+static tpt_v spread_values(tpt_graph_t* g, const masked_t* m, tpt_v values, int at, tpt_v counts) {
+  tpt_type_t type = *tpt_graph_type(g, values);
+  if (at < 0) return values;
+  int64_t dims[TPT_RANK_MAX];
+  int rank = 0;
+  bool is_one = type.dims[at] == 1;
+  for (int d = 0; d < type.rank; d++) {
+    for (int k = 0; d == at && k < m->mask.rank; k++)
+      dims[rank++] = is_one ? 1 : m->mask.dims[k];
+    if (d != at) dims[rank++] = type.dims[d];
+  }
+  if (is_one) return tpt_hlo_reshape(g, values, rank, dims);
+  tpt_gather_t gather;
+  memset(&gather, 0, sizeof(gather));
+  for (int d = 0; d < type.rank; d++) {
+    gather.slice_sizes[d] = d == at ? 1 : type.dims[d];
+    if (d != at) gather.offset_dims[gather.offset_count++] = d;
+  }
+  gather.collapsed_count = gather.map_count = 1;
+  gather.collapsed_dims[0] = gather.start_index_map[0] = at;
+  gather.index_vector_dim = 1;
+  tpt_v place = tpt_sub(g, counts, tpt_like_i64(g, counts, 1));
+  place = tpt_max(g, place, tpt_like_i64(g, place, 0));
+  place = tpt_min(g, place, tpt_like_i64(g, place, type.dims[at] - 1));
+  return tpt_hlo_reshape(g, tpt_hlo_gather(g, values, place, &gather), rank, dims);
+}
+
+// The k-th entry of `values` where the k-th flag is set; a count that does not match fails the launch.
+static tpt_status_t masked_values(tpt_lower_t* l, const masked_t* m, tpt_v mask, tpt_v* out) {
+  static const char* const kMismatch =
+      "shape mismatch: value tensor cannot be broadcast to indexing result";
+  tpt_graph_t* g = l->graph;
+  tpt_v values = tpt_lower_value_as(l, 2, m->type.dtype);
+  tpt_type_t type = *tpt_graph_type(g, values);
+  int rank = m->type.rank - m->mask.rank + 1, at = m->first - rank + type.rank;
+  if (type.rank > rank) TPT_FAIL(TPT_INVALID_ARGUMENT, "%s", kMismatch);
+  int64_t given = at < 0 ? 1 : type.dims[at];
+  tpt_v needed = TPT_VALUE_NONE, counts = TPT_VALUE_NONE;
+  if (given != 1) {
+    if (tpt_type_count(&m->mask) > INT32_MAX)
+      TPT_FAIL(TPT_UNIMPLEMENTED, "a mask of more than 2^31 - 1 elements");
+    counts = tpt_running_count(g, tpt_flatten(g, mask));
+    needed = tpt_last(g, counts);
+  }
+  tpt_v spread =
+      given ? spread_values(g, m, values, at, counts) : tpt_hlo_scalar_i64(g, m->type.dtype, 0);
+  spread = tpt_hlo_broadcast_to(g, spread, m->type.rank, m->type.dims);
+  if (given != 1)
+    spread = tpt_assert(g, tpt_eq(g, needed, tpt_like_i64(g, needed, given)), kMismatch, spread);
+  *out = spread;
+  return NULL;
 }
 
 static tpt_status_t put_by_mask(tpt_lower_t* l, int first) {
   tpt_graph_t* g = l->graph;
-  tpt_v self = tpt_lower_value(l, 0), mask = tpt_lower_item(l, 1, first);
-  tpt_type_t type = *tpt_graph_type(g, self), shape = *tpt_graph_type(g, mask);
+  tpt_v self = tpt_lower_value(l, 0), mask = tpt_lower_item(l, 1, first), values;
+  masked_t m = {*tpt_graph_type(g, self), *tpt_graph_type(g, mask), first};
   int64_t dims[TPT_RANK_MAX];
-  for (int d = 0; d < shape.rank; d++) {
+  for (int d = 0; d < m.mask.rank; d++) {
     dims[d] = first + d;
-    if (first + d >= type.rank || shape.dims[d] != type.dims[first + d])
+    if (first + d >= m.type.rank || m.mask.dims[d] != m.type.dims[first + d])
       TPT_FAIL(TPT_OUT_OF_RANGE,
                "The shape of the mask at index %d does not match the shape of the indexed tensor",
                d);
   }
-  mask = tpt_hlo_broadcast_in_dim(g, mask, type.rank, type.dims, dims);
-  return tpt_lower_result(l, tpt_select(g, mask, tpt_lower_value_as(l, 2, type.dtype), self));
+  if (tpt_type_count(&m.type) == 0) return tpt_lower_result(l, self);
+  TPT_TRY(masked_values(l, &m, mask, &values));
+  if (tpt_lower_bool(l, 3)) {
+    bool is_pred = m.type.dtype == TPT_PRED;
+    values = is_pred ? tpt_or(g, self, values) : tpt_add(g, self, values);
+  }
+  mask = tpt_hlo_broadcast_in_dim(g, mask, m.type.rank, m.type.dims, dims);
+  return tpt_lower_result(l, tpt_select(g, mask, values, self));
+}
+
+static tpt_status_t check_value_dtype(const tpt_lower_t* l, tpt_dtype_t dtype) {
+  const tpt_tensor_t* values = tpt_lower_tensor(l, 2);
+  if (values->flags & TPT_TENSOR_HOST || values->dtype == dtype) return NULL;
+  TPT_FAIL(TPT_INVALID_ARGUMENT,
+           "Index put requires the source and destination dtypes match, got %s for the destination "
+           "and %s for the source.",
+           tpt_dtype_row(dtype)->name, tpt_dtype_row(values->dtype)->name);
 }
 
 // self, indices, values, accumulate.
 tpt_status_t lower_index_put(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   int first;
-  if (is_masked_fill(l, &first)) return put_by_mask(l, first);
+  bool has_mask = find_mask(l, &first), accumulates = tpt_lower_bool(l, 3);
+  // One number for all is a fill, which converts.
+  if (!has_mask || accumulates || tpt_type_count(tpt_graph_type(g, tpt_lower_value(l, 2))) != 1)
+    TPT_TRY(check_value_dtype(l, tpt_lower_tensor(l, 0)->dtype));
+  if (has_mask) return put_by_mask(l, first);
   plan_t p;
   TPT_TRY(make_plan(l, &p));
   tpt_v self = tpt_lower_value(l, 0);
-  const tpt_tensor_t* values = tpt_lower_tensor(l, 2);
-  if (!(values->flags & TPT_TENSOR_HOST) && values->dtype != p.self.dtype)
-    TPT_FAIL(
-        TPT_INVALID_ARGUMENT,
-        "Index put requires the source and destination dtypes match, got %s for the destination "
-        "and %s for the source.",
-        tpt_dtype_row(p.self.dtype)->name, tpt_dtype_row(values->dtype)->name);
   tpt_v update = tpt_lower_value_as(l, 2, p.self.dtype);
   if (p.dim_count == 0) {
     memcpy(p.result, p.self.dims, sizeof(p.result));

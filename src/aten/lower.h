@@ -80,6 +80,7 @@ typedef struct tpt_op_params {
   tpt_kind_fn_t kind;  // (optional) what the program depends on of numbers that stay out of the
                        // key: a size, a special case; itself part of the key (tpt_lower_kind)
   bool uses_rng;
+  bool is_step;  // no ATen op but a step of some: the adapter's own code calls it
 } tpt_op_params_t;
 
 struct tpt_op {

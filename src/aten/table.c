@@ -96,6 +96,9 @@ const char* tpt_op_family(const tpt_op_t* op) {
 bool tpt_op_is_functional_only(const tpt_op_t* op) {
   return op->params.functional_only;
 }
+bool tpt_op_is_step(const tpt_op_t* op) {
+  return op->params.is_step;
+}
 bool tpt_op_is_composite_implicit(const tpt_op_t* op) {
   return op->params.composite_implicit;
 }
