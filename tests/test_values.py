@@ -157,7 +157,8 @@ def compiles() -> int:
 @pytest.mark.parametrize("name", VALUES)
 def test_a_new_value_compiles_nothing(name, highest):
     call, numbers = VALUES[name]
-    call("tpu", numbers[0])
+    for _ in range(3):  # the second call of a composed op records it
+        call("tpu", numbers[0])
     before = compiles()
     results = [call("tpu", v) for v in numbers]
     assert compiles() == before
