@@ -8,7 +8,7 @@ that; it knows nothing of programs. Imported only when something is compiled.
 import functools
 import itertools
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import torch
 import torch._functorch.config as functorch_config
@@ -65,12 +65,14 @@ def _check_options(mode, options):
 @functools.cache
 def _decompositions() -> dict:
     """PyTorch's decompositions of operators that the device has no kernel for."""
-    from torch._decomp import core_aten_decompositions
+    from torch._decomp import global_decomposition_table
 
     return {
         op: fn
-        for op, fn in core_aten_decompositions().items()
-        if isinstance(op, torch._ops.OpOverload) and not _tape.has_kernel(op)
+        for op, fn in global_decomposition_table["post_autograd"].items()
+        if isinstance(op, torch._ops.OpOverload)
+        and not op._schema.is_mutable
+        and not _tape.has_kernel(op)
     }
 
 
@@ -107,6 +109,25 @@ def _compiler(name, part, settings):
     return SerializableAOTDispatchCompiler(OutputCode, compile_part)
 
 
+@contextmanager
+def _light_cache_keys():
+    """AOTAutograd's cache makes keys with Inductor's helpers. Two of them take over a second and say
+    nothing about our graphs: the import of Inductor's code generators, and a hash of PyTorch's
+    source files, for which the build's revision stands."""
+    from torch._inductor import codecache
+
+    key = f"{torch.__version__} {torch.version.git_version}".encode()
+    changed = {"init_backend_registration": lambda: None, "torch_key": lambda: key}
+    before = {name: getattr(codecache, name) for name in changed}
+    for name, value in changed.items():
+        setattr(codecache, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(codecache, name, value)
+
+
 def _cache_tag(options) -> str:
     import torch.compiler.config as compiler_config
 
@@ -131,6 +152,7 @@ def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None
     budget = options.pop("memory_budget", None)
     name = _name_of(gm)
     with ExitStack() as stack:
+        stack.enter_context(_light_cache_keys())
         stack.enter_context(compiler_config.patch(cache_key_tag=_cache_tag(options)))
         stack.enter_context(
             functorch_config.patch(
