@@ -115,14 +115,21 @@ PyObject* capture_input(PyObject*, PyObject* const* args, Py_ssize_t count) {
 
 PyObject* capture_end(PyObject*, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
-  TORCH_CHECK_TYPE(count == 2 && PyList_Check(args[1]),
-                   "capture_end takes a device and a list of tensors");
+  TORCH_CHECK_TYPE(count == 3 && PyList_Check(args[1]) && PyUnicode_Check(args[2]),
+                   "capture_end takes a device, a list of tensors and a name");
   int device = device_argument(args[0]);
+  const char* name = PyUnicode_AsUTF8(args[2]);
+  if (!name) throw python_error();
   std::vector<tpt_tensor_t> outputs;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[1]); i++)
     outputs.push_back(window_of(tensor_argument(PyList_GET_ITEM(args[1], i))));
   tpt_program_t* program = nullptr;
   check(tpt_capture_end(device, outputs.data(), static_cast<int>(outputs.size()), &program));
+  tpt_status_t named = tpt_program_set_name(program, name);
+  if (named) {
+    tpt_program_release(program);
+    throw_status(named);
+  }
   Program* self = PyObject_New(Program, program_type);
   if (!self) {
     tpt_program_release(program);
@@ -387,7 +394,7 @@ template <typename F> PyCFunction function(F* fn) {
 PyMethodDef functions[] = {
     {"capture_begin", capture_begin, METH_O, "Starts recording the thread's calls on a device."},
     {"capture_input", function(capture_input), METH_FASTCALL, "A placeholder like a tensor."},
-    {"capture_end", function(capture_end), METH_FASTCALL, "Ends recording; a Program."},
+    {"capture_end", function(capture_end), METH_FASTCALL, "Ends recording; a Program of a name."},
     {"capture_cancel", capture_cancel, METH_O, "Drops the recording, if there is one."},
     {"capture_is_active", capture_is_active, METH_NOARGS, "Whether this thread records."},
     {nullptr, nullptr, 0, nullptr},

@@ -498,9 +498,7 @@ def test_scan_and_map():
     from torch._higher_order_ops.scan import scan
 
     def f(x):
-        carry, ys = scan(
-            lambda c, y: (c + y, c * y), torch.ones(3, device=x.device), x, dim=0
-        )
+        carry, ys = scan(lambda c, y: (c + y, c * y), torch.ones(3, device=x.device), x, dim=0)
         return carry, map_(lambda y, z: y.sin() + z, ys, carry.clone())
 
     g, x = torch.compile(f, fullgraph=True), torch.randn(5, 3)

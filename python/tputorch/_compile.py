@@ -8,16 +8,19 @@ that; it knows nothing of programs. Imported only when something is compiled.
 import functools
 import itertools
 import logging
+import os
 from contextlib import ExitStack, contextmanager
 
 import torch
 import torch._functorch.config as functorch_config
+import torch.compiler.config as compiler_config
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.schemas import SerializableAOTDispatchCompiler
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._inductor.output_code import OutputCode
+from torch.utils.checkpoint import CheckpointPolicy
 
-from tputorch import _graph, _tape
+from tputorch import _C, _graph, _tape
 from tputorch._version import __version__
 
 log = logging.getLogger(__name__)
@@ -128,11 +131,31 @@ def _light_cache_keys():
             setattr(codecache, name, value)
 
 
-def _cache_tag(options) -> str:
-    import torch.compiler.config as compiler_config
+def _cut(joint_module, joint_inputs, **kwargs):
+    """Cuts a joint graph in two. Below the full memory budget the partitioner recomputes random draws
+    like anything else; marked as checkpointed, they get the state that the forward pass had."""
+    if functorch_config.activation_memory_budget < 1:
+        for node in joint_module.graph.nodes:
+            if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+                node.meta.setdefault("recompute", CheckpointPolicy.PREFER_RECOMPUTE)
+                node.meta.setdefault("ac_graph_id", 0)
+    return min_cut_rematerialization_partition(
+        joint_module, joint_inputs, compiler="inductor", **kwargs
+    )
 
-    chosen = sorted((options or {}).items())
-    return f"{compiler_config.cache_key_tag}tputorch-{__version__}-{chosen}"
+
+@functools.cache
+def _build_tag() -> str:
+    """Tells this build from others: kept graphs say which operators a program can hold."""
+    marks = []
+    for path in (__file__, _graph.__file__, _tape.__file__, _C.__file__):
+        status = os.stat(path)
+        marks.append(f"{status.st_mtime_ns:x}.{status.st_size:x}")
+    return f"tputorch-{__version__}-{'-'.join(marks)}"
+
+
+def _cache_tag(options) -> str:
+    return f"{compiler_config.cache_key_tag}{_build_tag()}{sorted(options.items())}"
 
 
 def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None):
@@ -143,8 +166,6 @@ def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None
     an operator outside a program), "memory_budget" (share of the activation memory that the
     backward pass may keep; less means more recomputation).
     """
-    import torch.compiler.config as compiler_config
-
     _check_options(mode, options)
     if not touches_tpu(gm, example_inputs):
         return gm.forward  # CPU work between graph breaks: nothing to compile
@@ -169,9 +190,7 @@ def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None
             bw_compiler=_compiler(name, "backward", options),
             inference_compiler=_compiler(name, "inference", options),
             decompositions=_decompositions(),
-            partition_fn=functools.partial(
-                min_cut_rematerialization_partition, compiler="inductor"
-            ),
+            partition_fn=_cut,
             keep_inference_input_mutations=True,
         )(gm, example_inputs)
 

@@ -115,7 +115,7 @@ class ProgramStep:
         except BaseException:
             _C.capture_cancel(device)
             raise
-        program = _C.capture_end(device, results.tensors)
+        program = _C.capture_end(device, results.tensors, self.tape.name)
         self.programs.add(inputs, program, outputs)
         log.info(
             "%s: recorded %d calls in %.1f ms for inputs %s",

@@ -1,0 +1,302 @@
+"""Compiled training steps: optimizers, clipping, autocast, random numbers, checkpoints, memory.
+
+Names that begin with an id (up_065 ...) are cases of the bug collection.
+"""
+
+import copy
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+close = torch.testing.assert_close
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    yield
+    torch._dynamo.reset()
+
+
+def make_model():
+    return nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4))
+
+
+OPTIMIZERS = {
+    "SGD": lambda p: torch.optim.SGD(p, lr=0.05),
+    "SGD_momentum": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-3),
+    "Adam": lambda p: torch.optim.Adam(p, lr=0.01),
+    "AdamW": lambda p: torch.optim.AdamW(p, lr=0.01),
+    "AdamW_foreach_off": lambda p: torch.optim.AdamW(p, lr=0.01, foreach=False),
+    "Adam_amsgrad": lambda p: torch.optim.Adam(p, lr=0.01, amsgrad=True),
+    "RMSprop": lambda p: torch.optim.RMSprop(p, lr=0.01),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_compiled_steps_follow_the_cpu(name, highest, no_fallback):
+    model, x, y = make_model(), torch.randn(6, 8), torch.randn(6, 4)
+    module, xt, yt = copy.deepcopy(model).to("tpu"), x.to("tpu"), y.to("tpu")
+    optimizers = [OPTIMIZERS[name](m.parameters()) for m in (model, module)]
+    compiled, step = torch.compile(module), torch.compile(optimizers[1].step)
+    for _ in range(4):
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        F.mse_loss(compiled(xt), yt).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        nn.utils.clip_grad_norm_(module.parameters(), 0.5)
+        optimizers[0].step()
+        step()
+    for mine, theirs in zip(module.parameters(), model.parameters(), strict=True):
+        close(mine.detach().cpu(), theirs.detach(), rtol=1e-4, atol=1e-5)
+
+
+def training_step(module, optimizer, clip=True):
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.mse_loss(module(x), y)
+        loss.backward()
+        if clip:
+            nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def test_steps_launch_few_programs_and_compile_once():
+    module = make_model().to("tpu")
+    optimizer = torch.optim.AdamW(module.parameters(), lr=0.01)
+    compiled, step = torch.compile(module), torch.compile(optimizer.step)
+    x, y = torch.randn(6, 8, device="tpu"), torch.randn(6, 4, device="tpu")
+    loss_of = torch.compile(lambda x, y: F.mse_loss(compiled(x), y))
+
+    def whole():
+        loss_of(x, y).backward()
+        step()
+        optimizer.zero_grad()
+
+    for _ in range(4):
+        whole()
+    before = torch.tpu.counters()
+    for _ in range(5):
+        whole()
+    after = torch.tpu.counters()
+    assert after["compiles"] == before["compiles"]
+    # Forward, backward, the gradient of the loss (ones), the step.
+    assert after["launches"] - before["launches"] <= 5 * 4
+
+
+def test_up_121_many_steps_of_adam_are_one_program():
+    parameter = nn.Parameter(torch.ones(4, device="tpu"))
+    optimizer = torch.optim.Adam([parameter], lr=1e-3)
+    parameter.grad = torch.ones(4, device="tpu")
+    step = torch.compile(optimizer.step)
+    for _ in range(3):
+        step()
+    before = torch.tpu.counters()["compiles"]
+    for _ in range(300):
+        step()
+    assert torch.tpu.counters()["compiles"] == before
+    reference = nn.Parameter(torch.ones(4))
+    optimizer = torch.optim.Adam([reference], lr=1e-3)
+    reference.grad = torch.ones(4)
+    for _ in range(303):
+        optimizer.step()
+    close(parameter.detach().cpu(), reference.detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_written_parameters_are_donated():
+    """A compiled step writes parameters where they are: no second copy of them at the peak."""
+    parameters = [nn.Parameter(torch.ones(256, 1024, device="tpu")) for _ in range(4)]
+    optimizer = torch.optim.SGD(parameters, lr=0.1)
+    for p in parameters:
+        p.grad = torch.ones_like(p)
+    step = torch.compile(optimizer.step)
+    for _ in range(2):
+        step()
+    torch.tpu.synchronize()
+    before = torch.tpu.counters()
+    torch.tpu.reset_peak_memory_stats()
+    held = torch.tpu.memory_allocated()
+    step()
+    torch.tpu.synchronize()
+    after = torch.tpu.counters()
+    assert after["donations"] - before["donations"] >= 4
+    assert after["refused_donations"] == before["refused_donations"]
+    assert torch.tpu.max_memory_allocated() - held < 4 * 256 * 1024 * 4
+    close(parameters[0].detach().cpu(), torch.full((256, 1024), 0.7))
+
+
+def test_running_statistics_move_as_on_the_cpu(highest):
+    model = nn.Sequential(nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4)).train()
+    module = copy.deepcopy(model).to("tpu")
+    compiled = torch.compile(module, fullgraph=True)
+    for _ in range(3):
+        x = torch.randn(2, 2, 6, 6)
+        close(compiled(x.to("tpu")).detach().cpu(), model(x).detach(), rtol=1e-4, atol=1e-5)
+    for name, buffer in model.named_buffers():
+        close(module.get_buffer(name).cpu(), buffer, rtol=1e-4, atol=1e-5)
+
+
+def test_autocast_in_a_compiled_step():
+    model = make_model()
+    module, x = copy.deepcopy(model).to("tpu"), torch.randn(6, 8)
+
+    def loss(module, x):
+        with torch.autocast("tpu"):
+            y = module(x)
+        assert y.dtype == torch.bfloat16
+        return y.float().square().mean()
+
+    value = torch.compile(loss, fullgraph=True)(module, x.to("tpu"))
+    value.backward()
+    wanted = model(x).square().mean()
+    wanted.backward()
+    close(value.item(), wanted.item(), rtol=0.05, atol=0.01)
+    for mine, theirs in zip(module.parameters(), model.parameters(), strict=True):
+        assert mine.grad.dtype == torch.float32
+        assert (mine.grad.cpu() - theirs.grad).norm() < 0.1 * theirs.grad.norm()
+
+
+def test_backward_through_compiled_autograd(highest):
+    model, x = make_model(), torch.randn(6, 8)
+    module = copy.deepcopy(model).to("tpu")
+    model(x).square().sum().backward()
+    compiler = torch.compile(backend="tpu", fullgraph=True)
+    with torch._dynamo.compiled_autograd._enable(compiler):
+        torch.compile(module)(x.to("tpu")).square().sum().backward()
+    for mine, theirs in zip(module.parameters(), model.parameters(), strict=True):
+        close(mine.grad.cpu(), theirs.grad, rtol=1e-4, atol=1e-4)
+
+
+def test_double_backward_falls_back_with_pytorchs_words():
+    x = torch.ones(3, device="tpu", requires_grad=True)
+    y = torch.compile(lambda x: x.sin().sum())(x)
+    with pytest.raises(RuntimeError, match="double backward"):
+        (g,) = torch.autograd.grad(y, x, create_graph=True)
+        g.sum().backward()
+
+
+# --- random numbers ---------------------------------------------------------------------
+
+
+def test_up_065_dropout_differs_between_calls_and_continues_eagers_stream():
+    f = lambda x: F.dropout(x, 0.5) + torch.rand_like(x)  # noqa: E731
+    g, x = torch.compile(f, fullgraph=True), torch.ones(64, device="tpu")
+    torch.manual_seed(1)
+    eager = [f(x), f(x), torch.rand(3, device="tpu")]
+    torch.manual_seed(1)
+    compiled = [g(x), g(x), torch.rand(3, device="tpu")]
+    for mine, theirs in zip(compiled, eager, strict=True):
+        close(mine.cpu(), theirs.cpu(), rtol=0, atol=0)
+    assert not torch.equal(compiled[0].cpu(), compiled[1].cpu())
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.5, 1.0])
+def test_up_067_recomputed_dropout_has_the_mask_of_the_forward(budget):
+    def f(x):
+        for _ in range(3):
+            x = F.dropout(torch.tanh(x) + 2, 0.5)
+        return x
+
+    g = torch.compile(f, backend="tpu", options={"memory_budget": budget}, fullgraph=True)
+    for _ in range(2):
+        x = torch.randn(8, 64, device="tpu", requires_grad=True)
+        y = g(x)
+        y.sum().backward()
+        zeros = y.detach().cpu() == 0
+        assert 0 < zeros.sum() < zeros.numel()
+        assert torch.equal(x.grad.cpu()[zeros], torch.zeros(int(zeros.sum())))
+        assert (x.grad.cpu()[~zeros] != 0).any()
+
+
+class Dropped(nn.Module):
+    def __init__(self, width=64):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def forward(self, x):
+        return F.dropout(torch.tanh(self.layer(x)), 0.5)
+
+
+def test_checkpointed_dropout_is_recomputed_with_its_mask(highest):
+    """Gradients equal those without the checkpoint, from the same seed."""
+    module, x = Dropped().to("tpu"), torch.randn(16, 64, device="tpu")
+    grads = []
+    for wrap in (False, True):
+
+        def f(x, wrap=wrap):
+            y = checkpoint(module, x, use_reentrant=False) if wrap else module(x)
+            return y.square().sum()
+
+        torch.manual_seed(3)
+        module.zero_grad()
+        torch.compile(f, fullgraph=True)(x).backward()
+        grads.append(module.layer.weight.grad.cpu())
+        torch._dynamo.reset()
+    close(grads[1], grads[0], rtol=1e-5, atol=1e-5)
+
+
+def test_up_169_checkpoints_save_memory():
+    layers = nn.ModuleList(
+        nn.Sequential(nn.Linear(64, 512), nn.GELU(), nn.Linear(512, 64)) for _ in range(4)
+    ).to("tpu")
+    x = torch.randn(256, 64, device="tpu")
+    held, peaks, grads = [], [], []
+    for wrap in (False, True):
+
+        def f(x, wrap=wrap):
+            for layer in layers:
+                x = checkpoint(layer, x, use_reentrant=False) if wrap else layer(x)
+            return x.sum()
+
+        compiled = torch.compile(f, fullgraph=True)
+        for _ in range(2):
+            layers.zero_grad()
+            torch.tpu.synchronize()
+            torch.tpu.reset_peak_memory_stats()
+            start = torch.tpu.memory_allocated()
+            loss = compiled(x)
+            held.append(torch.tpu.memory_allocated() - start)
+            loss.backward()
+            torch.tpu.synchronize()
+            peaks.append(torch.tpu.max_memory_allocated() - start)
+        grads.append(layers[0][0].weight.grad.cpu())
+        torch._dynamo.reset()
+    assert held[3] < held[1] / 3, held
+    assert peaks[3] < peaks[1], peaks
+    close(grads[1], grads[0], rtol=1e-3, atol=1e-3)
+
+
+# --- caches -----------------------------------------------------------------------------
+
+_PROGRAM = """
+import torch, torch.nn as nn
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.1), nn.Linear(16, 4)).to("tpu")
+f = torch.compile(lambda x: model(x).square().sum() + torch.tensor([1.0], device="tpu"))
+f(torch.ones(3, 8, device="tpu")).backward()
+assert model[0].weight.grad.abs().sum() > 0
+counters = dict(torch._dynamo.utils.counters["aot_autograd"])
+print("hits", counters.get("autograd_cache_hit", 0), "saved", counters.get("autograd_cache_saved", 0))
+"""
+
+
+def test_up_163_second_process_finds_its_graphs(tmp_path):
+    environment = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=str(tmp_path))
+    lines = [
+        subprocess.run(
+            [sys.executable, "-c", _PROGRAM],
+            env=environment, capture_output=True, text=True, check=True,
+        ).stdout.strip().splitlines()[-1]
+        for _ in range(2)
+    ]  # fmt: skip
+    assert lines == ["hits 0 saved 1", "hits 1 saved 0"]
