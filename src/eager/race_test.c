@@ -67,8 +67,7 @@ static void step_own(racer_t* r, int device) {
   int64_t size = 1 + rand_r(&r->seed) % 24;
   float value = (float)(rand_r(&r->seed) % 100);
   test_tensor_t a = {0}, b = {0}, unread = {0};
-  if (passes(r, make(device, size, value, &a)) &&
-      passes(r, add(device, &a, &a, 1, false, &b)) &&
+  if (passes(r, make(device, size, value, &a)) && passes(r, add(device, &a, &a, 1, false, &b)) &&
       passes(r, add(device, &b, &a, 3, true, NULL)) &&
       passes(r, add(device, &b, &b, 1, false, &unread))) {
     test_release(&unread);
@@ -92,8 +91,7 @@ static void step_move(racer_t* r, int device) {
 static void step_shared(racer_t* r, int device) {
   test_tensor_t shared = r->shared[device], one = {0};
   float data[8];
-  if (passes(r, make(device, 8, 1, &one)))
-    passes(r, add(device, &shared, &one, 1, true, NULL));
+  if (passes(r, make(device, 8, 1, &one))) passes(r, add(device, &shared, &one, 1, true, NULL));
   if (passes(r, tpt_tensor_download(test_ref(&shared), data))) {
     for (int i = 1; i < 8; i++)
       r->failures += data[i] != data[0];
