@@ -11,6 +11,9 @@ os.environ.setdefault("TPUTORCH_OPTIONS", "quiet=1")
 
 import pytest
 import torch
+import vision_models
+
+vision_models.declare_operators()
 
 
 @pytest.fixture

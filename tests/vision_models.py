@@ -1,19 +1,26 @@
-"""Imports timm without the compiled half of torchvision: two operators of it are declared by hand,
-because torchvision names them when it is imported and nothing here calls them."""
+"""torchvision without its compiled half: two operators of it are declared by hand, because it names
+them when it is imported (by timm, by transformers) and nothing here calls them."""
+
+import importlib.util
 
 import pytest
 import torch
 
+_library = None
+
+
+def declare_operators() -> None:
+    """Lets torchvision be imported next to a PyTorch that its compiled half does not fit."""
+    global _library
+    if _library is not None or importlib.util.find_spec("torchvision") is None:
+        return
+    _library = torch.library.Library("torchvision", "FRAGMENT")
+    for name in ("nms", "qnms"):
+        if not hasattr(torch.ops.torchvision, name):
+            _library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
 
 def timm():
     """The module timm, or a skip."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    for schema in (
-        "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-        "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-    ):
-        name = schema.partition("(")[0]
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(schema)
-    timm._library = library
+    declare_operators()
     return pytest.importorskip("timm", reason="random models of the timm library")

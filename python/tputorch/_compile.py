@@ -1,8 +1,8 @@
 """``torch.compile`` on tpu: the Dynamo backend ``tpu``, and how plain ``torch.compile`` finds it.
 
-Dynamo's graph goes through AOTAutograd (functionalised, cut into forward and backward by min-cut), and
-each graph that comes out becomes a CompiledGraph. This module owns options and PyTorch's settings for
-that; it knows nothing of programs. Imported only when something is compiled.
+Dynamo's graph goes through AOTAutograd (functionalised, cut into forward and backward by
+min-cut), and each graph that comes out becomes a CompiledGraph. This module owns options and
+PyTorch's settings for that; it knows nothing of programs. Imported when something is compiled.
 """
 
 import functools
