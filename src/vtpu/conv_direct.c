@@ -20,20 +20,6 @@ static void axpy_strided(float w, const float* x, int64_t stride, float* y, int6
     y[i] += w * x[i * stride];
 }
 
-VTPU_INLINE void dot_lanes_body(const float* a, const float* b, int64_t count, float* lanes) {
-  int64_t i = 0;
-  float sum[LANES];
-  memcpy(sum, lanes, sizeof(sum));
-  for (; i + LANES <= count; i += LANES)
-    for (int l = 0; l < LANES; l++)
-      sum[l] += a[i + l] * b[i + l];
-  for (int l = 0; i < count; i++, l++)
-    sum[l] += a[i] * b[i];
-  memcpy(lanes, sum, sizeof(sum));
-}
-VTPU_SIMD_FUNCTION(static, dot_lanes, (const float* a, const float* b, int64_t count, float* lanes),
-                   (a, b, count, lanes))
-
 // How many positions from `i` on lie one after another (along K: the same).
 static int64_t run_at(const vtpu_axis_t* axis, int64_t i) {
   if (axis->table) return axis->run[i];
@@ -47,14 +33,19 @@ static bool k_runs_are_longer(const vtpu_conv_tables_t* t) {
 }
 
 // Each position is a dot product along K.
-static void by_position(const vtpu_conv_direct_t* d, const float* weight, float* result) {
+VTPU_INLINE void by_position_body(const vtpu_conv_direct_t* d, const float* weight, float* result) {
   const vtpu_conv_tables_t* t = d->tables;
   for (int64_t p = 0; p < t->position_count; p++) {
     const float* stage = d->stage + vtpu_axis_offset(&t->position, p);
     float lanes[LANES] = {0}, sum = d->accumulate ? result[p] : 0;
     for (int64_t k = 0; k < t->k_count;) {
-      int64_t count = run_at(&t->k, k);
-      dot_lanes(weight + k, stage + vtpu_axis_offset(&t->k, k), count, lanes);
+      const float *a = weight + k, *b = stage + vtpu_axis_offset(&t->k, k);
+      int64_t count = run_at(&t->k, k), i = 0;
+      for (; i + LANES <= count; i += LANES)
+        for (int l = 0; l < LANES; l++)
+          lanes[l] += a[i + l] * b[i + l];
+      for (int l = 0; i < count; i++, l++)
+        lanes[l] += a[i] * b[i];
       k += count;
     }
     for (int l = 0; l < LANES; l++)
@@ -62,6 +53,9 @@ static void by_position(const vtpu_conv_direct_t* d, const float* weight, float*
     result[p] = sum;
   }
 }
+VTPU_SIMD_FUNCTION(static, by_position,
+                   (const vtpu_conv_direct_t* d, const float* weight, float* result),
+                   (d, weight, result))
 
 // All positions at once, laid out as the stage is: each tap is one long loop. The places between rows
 // are computed too and thrown away.

@@ -7,9 +7,10 @@
 
 enum {
   PHASES_MAX = 1 << 14,
-  POSITIONS_WANTED = 512,  // of a region
-  STAGE_WANTED = 1 << 20,  // bytes
-  PANEL_WANTED = 2 << 20,  // bytes
+  POSITIONS_WANTED = 512,    // of a region
+  RESULTS_WANTED = 1 << 17,  // of a region of strips, if that leaves half as many positions
+  STAGE_WANTED = 1 << 19,    // bytes
+  PANEL_WANTED = 2 << 20,    // bytes
   ITEMS_WANTED = 8,
   DIRECT_OUTPUTS_MAX = 2,
   FOLD_MAX = 8,
@@ -265,6 +266,7 @@ static int64_t stage_plane(const vtpu_conv_plan_t* plan, const vtpu_conv_phase_t
 static void phase_cut(const vtpu_conv_plan_t* plan, vtpu_conv_phase_t* phase) {
   int axes = plan->spatial_count + 1;
   int64_t room = POSITIONS_WANTED;
+  if (plan->unit && plan->outputs * room > RESULTS_WANTED) room /= 2;
   phase->region_count = 1;
   for (int i = axes - 1; i >= 0; i--) {
     int axis = plan->out_order[i];
