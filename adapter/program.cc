@@ -52,8 +52,9 @@ struct KeyHash {
 };
 
 struct Table {
-  std::unordered_map<std::vector<int64_t>, Entry, KeyHash> entries;
+  std::unordered_map<std::vector<int64_t>, std::shared_ptr<Entry>, KeyHash> entries;
   std::vector<int64_t> key;  // scratch
+  uint64_t runs = 0;
 };
 
 struct Programs {
@@ -296,7 +297,9 @@ PyObject* programs_run(PyObject* self, PyObject* inputs) {
   if (tpt_capture_is_active() || !key_of(inputs, &table->key)) Py_RETURN_NONE;
   auto found = table->entries.find(table->key);
   if (found == table->entries.end()) Py_RETURN_NONE;
-  return run_entry(found->second, inputs);
+  std::shared_ptr<Entry> entry = found->second;  // other threads may drop it while it runs
+  entry->last_run = ++table->runs;
+  return run_entry(*entry, inputs);
   END_HANDLE_TH_ERRORS
 }
 
@@ -340,6 +343,14 @@ Output read_output(PyObject* item, PyObject* values) {
   return output;
 }
 
+void drop_oldest(Table* table) {
+  auto oldest = table->entries.begin();
+  for (auto it = table->entries.begin(); it != table->entries.end(); ++it)
+    if (it->second->last_run < oldest->second->last_run) oldest = it;
+  std::shared_ptr<Entry> dropped = std::move(oldest->second);
+  table->entries.erase(oldest);
+}
+
 // add(inputs, program or None, outputs): what run does from now on for inputs like these.
 PyObject* programs_add(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
@@ -349,15 +360,17 @@ PyObject* programs_add(PyObject* self, PyObject* const* args, Py_ssize_t count) 
   TORCH_CHECK(key_of(args[0], &table->key), "no program can take these inputs");
   THPObjectPtr values(PyList_New(0));
   if (!values) throw python_error();
-  Entry entry{nullptr, {}, nullptr};
+  auto entry = std::make_shared<Entry>();
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[2]); i++)
-    entry.outputs.push_back(read_output(PyList_GET_ITEM(args[2], i), values.get()));
+    entry->outputs.push_back(read_output(PyList_GET_ITEM(args[2], i), values.get()));
   if (table->entries.count(table->key)) Py_RETURN_NONE;
   if (args[1] != Py_None) {
     TORCH_CHECK_TYPE(Py_TYPE(args[1]) == program_type, "expected a recorded program");
-    entry.program = reinterpret_cast<Program*>(new_reference(args[1]));
+    entry->program = reinterpret_cast<Program*>(new_reference(args[1]));
   }
-  entry.values = values.release();
+  entry->values = values.release();
+  entry->last_run = ++table->runs;
+  if (table->entries.size() >= kEntriesMax) drop_oldest(table);
   table->entries.emplace(table->key, std::move(entry));
   Py_RETURN_NONE;
   END_HANDLE_TH_ERRORS
@@ -374,12 +387,7 @@ PyObject* programs_new(PyTypeObject* type, PyObject*, PyObject*) {
 }
 
 void programs_dealloc(PyObject* self) {
-  Table* table = reinterpret_cast<Programs*>(self)->table;
-  for (auto& [key, entry] : table->entries) {
-    Py_XDECREF(reinterpret_cast<PyObject*>(entry.program));
-    Py_XDECREF(entry.values);
-  }
-  delete table;
+  delete reinterpret_cast<Programs*>(self)->table;
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);

@@ -114,8 +114,8 @@ def _compiler(name, part, settings):
 
 @contextmanager
 def _light_cache_keys():
-    """AOTAutograd's cache makes keys with Inductor's helpers. Two of them take over a second and say
-    nothing about our graphs: the import of Inductor's code generators, and a hash of PyTorch's
+    """AOTAutograd's cache makes keys with Inductor's helpers. Two of them take over a second and
+    say nothing about our graphs: the import of Inductor's code generators, and a hash of PyTorch's
     source files, for which the build's revision stands."""
     from torch._inductor import codecache
 
