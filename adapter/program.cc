@@ -35,12 +35,23 @@ struct Program {
   int device;
 };
 
+// Touched with the GIL held only.
 struct Entry {
-  Program*
-      program;  // owned reference; null: nothing is recorded, every output is an input or a value
+  Program* program = nullptr;  // owned reference; null: every output is an input or a value
   std::vector<Output> outputs;
-  PyObject* values;  // owned list
+  PyObject* values = nullptr;  // owned list
+  uint64_t last_run = 0;
+  Entry() = default;
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  ~Entry() {
+    Py_XDECREF(reinterpret_cast<PyObject*>(program));
+    Py_XDECREF(values);
+  }
 };
+
+// Kept programs of one graph; the one that ran longest ago makes room.
+constexpr size_t kEntriesMax = 256;
 
 struct KeyHash {
   size_t operator()(const std::vector<int64_t>& key) const {

@@ -306,6 +306,24 @@ def test_known_sizes_compile_nothing():
     assert compiles() == before
 
 
+def test_up_166_many_sizes_leave_no_growing_memory_behind():
+    f = torch.compile(lambda x: (x * 2).cumsum(0) + x.shape[0], dynamic=True)
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    sizes = iter(range(2, 2000))
+    for _ in range(400):
+        f(torch.empty(next(sizes), device="tpu"))
+    before = resident()
+    for _ in range(400):
+        f(torch.empty(next(sizes), device="tpu"))
+    assert resident() - before < 24 << 20
+    x = torch.randn(2)
+    close(f(x.to("tpu")).cpu(), (x * 2).cumsum(0) + 2)
+
+
 def test_marked_dimension_is_dynamic_at_once():
     counter, compile_ = counted()
     f = compile_(lambda x: x.cumsum(0))
