@@ -109,6 +109,7 @@ void tpt_site_set(const char* file, int line);
 // values, and whatever needs a value (a download, .item()) is FAILED_PRECONDITION. The recorded calls may
 // use the placeholders of tpt_capture_input, what was made from them, and other tensors of the device: of
 // those the program keeps the values that they have now.
+// Captures of a thread nest: the calls go to the innermost one, the programs of control flow are made so.
 typedef struct tpt_program tpt_program_t;
 TPT_MUST_USE tpt_status_t tpt_capture_begin(int device);
 // A tensor that stands for the next input: sizes and dtype of `like`, its strides when they are dense (in
@@ -133,6 +134,15 @@ TPT_MUST_USE tpt_status_t tpt_program_set_name(tpt_program_t* program, const cha
 // continue the generator's stream (NULL: the device's default) as the same calls would one by one.
 TPT_MUST_USE tpt_status_t tpt_program_run(tpt_program_t* program, const tpt_tensor_t* inputs,
                                           int input_count, tpt_generator_t* generator,
+                                          tpt_result_t** out_results, int* out_count);
+
+// Control flow over captured programs, run (or recorded) as one call. IF: operands[0] is the predicate
+// (0-d bool), programs are then and else of the other operands. WHILE: programs are condition (one 0-d
+// bool) and body; the body's results are the next first operands. Results as of tpt_call_run. UNIMPLEMENTED
+// for programs that write their inputs or draw random numbers.
+typedef enum tpt_control_kind { TPT_CONTROL_IF, TPT_CONTROL_WHILE } tpt_control_kind_t;
+TPT_MUST_USE tpt_status_t tpt_control_run(tpt_control_kind_t kind, tpt_program_t* const* programs,
+                                          const tpt_tensor_t* operands, int operand_count,
                                           tpt_result_t** out_results, int* out_count);
 
 // --- eager mode --------------------------------------------------------------------------------------

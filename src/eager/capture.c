@@ -1,5 +1,5 @@
 // Owns captures: a thread's calls recorded between begin and end, and the programs they become. Must not
-// know lowerings. Invariant: a thread has at most one capture, and it ends with `end` or `cancel`.
+// know lowerings. Invariant: calls go to the thread's innermost capture, which ends with `end` or `cancel`.
 #include <pthread.h>
 #include <string.h>
 
@@ -14,6 +14,7 @@ typedef struct placeholder {
 } placeholder_t;
 
 typedef struct capture {
+  struct capture* outer;  // (optional) the one that goes on when this one ends
   tpt_trace_t trace;
   placeholder_t* placeholders;
   size_t count, capacity;
@@ -42,10 +43,10 @@ static void free_capture(capture_t* capture) {
 
 tpt_status_t tpt_capture_begin(int index) {
   tpt_device_t* device;
-  if (current)
+  TPT_TRY(tpt_device_get(index, &device));
+  if (current && current->trace.device != device)
     TPT_FAIL(TPT_FAILED_PRECONDITION, "this thread is already capturing a program on tpu:%d",
              current->trace.device->index);
-  TPT_TRY(tpt_device_get(index, &device));
   capture_t* capture = tpt_calloc(1, sizeof(*capture));
   if (!capture) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for a capture");
   tpt_device_lock(device);
@@ -53,6 +54,7 @@ tpt_status_t tpt_capture_begin(int index) {
   if (!status) {
     tpt_trace_init(&capture->trace, device, /*is_fused=*/false);
     device->capture_count++;
+    capture->outer = current;
     current = capture;
   }
   tpt_device_unlock(device);
@@ -259,7 +261,7 @@ static tpt_status_t end_locked(capture_t* capture, const tpt_tensor_t* outputs, 
   tpt_status_t status = find_outputs(capture, outputs, output_count, program);
   if (!status) status = find_inputs(capture, program);
   if (status) {
-    tpt_program_destroy(program);
+    tpt_program_unref(program);
     return status;
   }
   move_trace(capture, program);
@@ -275,7 +277,7 @@ tpt_status_t tpt_capture_end(int index, const tpt_tensor_t* outputs, int output_
   tpt_device_t* device = capture->trace.device;
   tpt_device_lock(device);
   tpt_status_t status = end_locked(capture, outputs, output_count, out_program);
-  current = NULL;
+  current = capture->outer;
   free_capture(capture);
   tpt_device_unlock(device);
   return status;
@@ -285,8 +287,9 @@ void tpt_capture_cancel(int index) {
   if (!current || current->trace.device->index != index) return;
   tpt_device_t* device = current->trace.device;
   tpt_device_lock(device);
+  capture_t* outer = current->outer;
   free_capture(current);
-  current = NULL;
+  current = outer;
   tpt_device_unlock(device);
 }
 
@@ -369,6 +372,6 @@ void tpt_program_release(tpt_program_t* program) {
   if (!program || tpt_runtime_is_bad_fork()) return;
   tpt_device_t* device = program->device;
   tpt_device_lock(device);
-  tpt_program_destroy(program);
+  tpt_program_unref(program);
   tpt_device_unlock(device);
 }

@@ -27,7 +27,7 @@ typedef struct tpt_fused {
 void tpt_fused_release(tpt_fused_t* fused) {
   if (!fused) return;
   for (size_t i = 0; i < fused->programs.capacity; i++)
-    tpt_program_destroy(fused->programs.items[i]);
+    tpt_program_unref(fused->programs.items[i]);
   tpt_table_deinit(&fused->programs);
   tpt_trace_deinit(&fused->trace);
   tpt_free(fused);
@@ -108,7 +108,7 @@ static tpt_status_t make_program(tpt_fused_t* fused, const tpt_fused_plan_t* pla
   program->outputs = tpt_calloc(plan->output_count + 1, sizeof(*program->outputs));
   program->words = tpt_malloc(plan->word_count * sizeof(*program->words));
   if (!program->inputs || !program->outputs || !program->words) {
-    tpt_program_destroy(program);
+    tpt_program_unref(program);
     TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for a fused program");
   }
   for (uint32_t i = 0; i < plan->input_count; i++)
@@ -143,7 +143,7 @@ static tpt_status_t drop_old_programs(tpt_fused_t* fused) {
   }
   for (size_t i = 0; i < fused->programs.capacity; i++) {
     tpt_program_t* program = fused->programs.items[i];
-    if (program && program->last_run < oldest_kept) tpt_program_destroy(program);
+    if (program && program->last_run < oldest_kept) tpt_program_unref(program);
   }
   tpt_table_deinit(&fused->programs);
   fused->programs = kept;
@@ -158,7 +158,7 @@ static tpt_status_t find_program(tpt_fused_t* fused, const tpt_fused_plan_t* pla
   if (fused->programs.count >= PROGRAM_MAX) TPT_TRY(drop_old_programs(fused));
   TPT_TRY(make_program(fused, plan, out_program));
   tpt_status_t status = tpt_table_add(&fused->programs, fused->hash, *out_program);
-  if (status) tpt_program_destroy(*out_program);
+  if (status) tpt_program_unref(*out_program);
   return status;
 }
 

@@ -1,7 +1,7 @@
 // Owns the runtime's own ops. Must not know storages or windows: they are lowerings like any other.
 #include "eager/internal_op.h"
 
-#include "eager/program.h"
+#include "eager/control.h"
 
 static tpt_status_t lower_copy(tpt_lower_t* l) {
   const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
@@ -42,17 +42,19 @@ bool tpt_op_is_internal(const tpt_op_t* op) {
 }
 
 int tpt_op_number(const tpt_op_t* op) {
-  if (tpt_op_program(op)) return tpt_op_count() + TPT_INTERNAL_PROGRAM;
+  if (tpt_op_program(op) || tpt_op_control(op)) return tpt_op_count() + TPT_INTERNAL_PROGRAM;
   return tpt_op_is_internal(op) ? tpt_op_count() + (int)(op - kOps) : tpt_op_index(op);
 }
 
 const char* tpt_op_label(const tpt_op_t* op) {
   if (tpt_op_program(op)) return tpt_op_program(op)->label;
+  if (tpt_op_control(op)) return op->id;
   return tpt_op_is_internal(op) ? kLabels[op - kOps] : tpt_op_schema(op)->name;
 }
 
 tpt_status_t tpt_any_op_lower(tpt_lower_t* l) {
-  if (!tpt_op_is_internal(l->op) && !tpt_op_program(l->op)) return tpt_op_lower(l);
+  if (!tpt_op_is_internal(l->op) && !tpt_op_program(l->op) && !tpt_op_control(l->op))
+    return tpt_op_lower(l);
   tpt_status_t status = l->op->lower(l);
   if (!tpt_graph_error(l->graph)) return status;
   tpt_status_release(status);

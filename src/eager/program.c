@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "eager/call.h"
+#include "eager/control.h"
 #include "eager/internal_op.h"
 #include "eager/stride_order.h"
 
@@ -22,9 +23,25 @@ const tpt_program_t* tpt_op_program(const tpt_op_t* op) {
              : NULL;
 }
 
+uint64_t tpt_program_next_number(void) {
+  return __atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED);
+}
+
 uint64_t tpt_op_identity(const tpt_op_t* op) {
   const tpt_program_t* program = tpt_op_program(op);
-  return program ? program->number << 1 | 1 : (uint64_t)(uintptr_t)op;
+  const tpt_control_t* control = tpt_op_control(op);
+  if (program) return program->number << 1 | 1;
+  return control ? control->number << 1 | 1 : (uint64_t)(uintptr_t)op;
+}
+
+void tpt_op_ref(const tpt_op_t* op) {
+  const tpt_control_t* control = tpt_op_control(op);
+  if (control) tpt_program_ref(control->second);
+}
+
+void tpt_op_unref(const tpt_op_t* op) {
+  const tpt_control_t* control = tpt_op_control(op);
+  if (control) tpt_program_unref(control->second);
 }
 
 typedef struct label {
@@ -60,7 +77,8 @@ tpt_status_t tpt_program_create(tpt_device_t* device, const char* label,
   *out_program = program;
   if (!program) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for a program");
   program->device = device;
-  program->number = __atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED);
+  program->refs = 1;
+  program->number = tpt_program_next_number();
   tpt_status_t status = tpt_label_intern(label, &program->label);
   if (status) {
     tpt_free(program);
@@ -73,8 +91,9 @@ tpt_status_t tpt_program_create(tpt_device_t* device, const char* label,
   return NULL;
 }
 
-void tpt_program_destroy(tpt_program_t* program) {
-  if (!program) return;
+void tpt_program_unref(tpt_program_t* program) {
+  if (!program || --program->refs > 0) return;
+  tpt_control_destroy(program->control);
   tpt_entries_drop(program->device, &program->op);
   uint32_t constant_count = program->input_count - program->placeholder_count;
   for (uint32_t i = 0; program->constants && i < constant_count; i++)
@@ -89,11 +108,12 @@ void tpt_program_destroy(tpt_program_t* program) {
 
 // --- lowering ----------------------------------------------------------------------------------------------
 
-// The home value of each input, from the tensor's logical value.
-static tpt_status_t set_inputs(const tpt_program_t* program, tpt_lower_t* l, tpt_value_t* values) {
+// The home value of each input, from its logical value.
+static tpt_status_t set_inputs(const tpt_program_t* program, tpt_lower_t* l,
+                               const tpt_value_t* inputs, tpt_value_t* values) {
   for (uint32_t i = 0; i < program->input_count; i++) {
     const tpt_program_input_t* input = &program->inputs[i];
-    tpt_value_t value = tpt_lower_item(l, ARG_INPUTS, (int)i);
+    tpt_value_t value = inputs[i];
     if (input->window)
       value = tpt_window_to_memory(l->graph, &input->window->type, input->window->strides, value,
                                    &input->home->type);
@@ -102,39 +122,73 @@ static tpt_status_t set_inputs(const tpt_program_t* program, tpt_lower_t* l, tpt
   return tpt_graph_status(l->graph);
 }
 
-static tpt_status_t lower_output(tpt_lower_t* l, const tpt_program_output_t* output,
-                                 const tpt_value_t* values) {
-  const tpt_window_t* window = output->window;
-  if (output->is_undefined) return tpt_lower_result_none(l);
-  tpt_value_t value;
-  if (output->value == TPT_TRACE_ZEROS) {
-    value = tpt_hlo_splat_i64(l->graph, &window->type, 0);
-  } else {
-    value = values[output->value];
-    if (window) {
-      tpt_value_t starts[TPT_START_MAX];
-      tpt_type_t type = tpt_type_scalar(tpt_window_start_dtype(window));
-      for (int i = 0; i < tpt_window_start_count(window, output->solution); i++)
-        starts[i] = tpt_hlo_splat_i64(l->graph, &type, output->starts[i]);
-      value = tpt_window_read(l->graph, window, output->solution, value, starts);
-    }
-  }
-  if (output->input >= 0) return tpt_lower_write(l, ARG_INPUTS, output->input, value);
-  return window ? tpt_lower_result_strides(l, value, window->strides) : tpt_lower_result(l, value);
-}
-
-static tpt_status_t lower_program(tpt_lower_t* l) {
-  const tpt_program_t* program = tpt_op_program(l->op);
+// Graph values of all of the trace's values.
+static tpt_status_t lower_trace(const tpt_program_t* program, tpt_lower_t* l,
+                                const tpt_value_t* inputs, tpt_value_t** out_values) {
   const tpt_trace_t* trace = program->trace;
   if (!trace) TPT_FAIL(TPT_INTERNAL, "%s has no records", program->label);
   tpt_value_t* values = tpt_arena_alloc(l->arena, (trace->value_count + 1) * sizeof(*values));
   if (!values) return tpt_arena_status(l->arena);
   for (size_t i = 0; i < trace->value_count; i++)
     values[i] = TPT_VALUE_NONE;
-  TPT_TRY(set_inputs(program, l, values));
-  TPT_TRY(tpt_trace_lower(trace, l, trace->is_fused ? ARG_NUMBERS : -1, values));
+  *out_values = values;
+  TPT_TRY(set_inputs(program, l, inputs, values));
+  return tpt_trace_lower(trace, l, trace->is_fused ? ARG_NUMBERS : -1, values);
+}
+
+static tpt_status_t output_value(tpt_lower_t* l, const tpt_program_output_t* output,
+                                 const tpt_value_t* values, tpt_value_t* out_value) {
+  const tpt_window_t* window = output->window;
+  if (output->value == TPT_TRACE_ZEROS) {
+    *out_value = tpt_hlo_splat_i64(l->graph, &window->type, 0);
+  } else if (!window) {
+    *out_value = values[output->value];
+  } else {
+    tpt_value_t starts[TPT_START_MAX];
+    tpt_type_t type = tpt_type_scalar(tpt_window_start_dtype(window));
+    for (int i = 0; i < tpt_window_start_count(window, output->solution); i++)
+      starts[i] = tpt_hlo_splat_i64(l->graph, &type, output->starts[i]);
+    *out_value = tpt_window_read(l->graph, window, output->solution, values[output->value], starts);
+  }
+  return tpt_graph_status(l->graph);
+}
+
+tpt_status_t tpt_program_lower(const tpt_program_t* program, tpt_lower_t* l,
+                               const tpt_value_t* inputs, tpt_value_t* out_results) {
+  tpt_value_t* values;
+  uint64_t draws = l->rng_draws;
+  TPT_TRY(lower_trace(program, l, inputs, &values));
+  if (l->rng_draws)
+    TPT_FAIL(TPT_UNIMPLEMENTED, "random numbers inside control flow (%s)", program->label);
+  l->rng_draws = draws;
   for (uint32_t i = 0; i < program->output_count; i++)
-    TPT_TRY(lower_output(l, &program->outputs[i], values));
+    TPT_TRY(output_value(l, &program->outputs[i], values, &out_results[i]));
+  return NULL;
+}
+
+static tpt_status_t lower_program(tpt_lower_t* l) {
+  const tpt_program_t* program = tpt_op_program(l->op);
+  tpt_value_t *values, value;
+  tpt_value_t* inputs = tpt_arena_alloc(l->arena, (program->input_count + 1) * sizeof(*inputs));
+  if (!inputs) return tpt_arena_status(l->arena);
+  for (uint32_t i = 0; i < program->input_count; i++)
+    inputs[i] = tpt_lower_item(l, ARG_INPUTS, (int)i);
+  TPT_TRY(lower_trace(program, l, inputs, &values));
+  for (uint32_t i = 0; i < program->output_count; i++) {
+    const tpt_program_output_t* output = &program->outputs[i];
+    if (output->is_undefined) {
+      TPT_TRY(tpt_lower_result_none(l));
+      continue;
+    }
+    TPT_TRY(output_value(l, output, values, &value));
+    if (output->input >= 0) {
+      TPT_TRY(tpt_lower_write(l, ARG_INPUTS, output->input, value));
+    } else if (output->window) {
+      TPT_TRY(tpt_lower_result_strides(l, value, output->window->strides));
+    } else {
+      TPT_TRY(tpt_lower_result(l, value));
+    }
+  }
   return NULL;
 }
 

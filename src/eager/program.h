@@ -22,9 +22,12 @@ typedef struct tpt_program_input {
   int64_t strides[TPT_RANK_MAX];
 } tpt_program_input_t;
 
+struct tpt_control;
 struct tpt_program {
-  tpt_op_t op;      // what calls name
-  uint64_t number;  // among all programs ever made
+  tpt_op_t op;  // what calls name
+  int refs;
+  struct tpt_control* control;  // (optional) owned: control flow in which it is the second program
+  uint64_t number;              // among all programs ever made
   tpt_device_t* device;
   const tpt_trace_t* trace;  // borrowed for the next run, or &captured
   tpt_trace_t captured;      // (captures) owned
@@ -46,7 +49,18 @@ TPT_MUST_USE tpt_status_t tpt_label_intern(const char* text, const char** out_la
 // A program without trace, inputs and outputs. label is copied.
 TPT_MUST_USE tpt_status_t tpt_program_create(tpt_device_t* device, const char* label,
                                              tpt_program_t** out_program);
-void tpt_program_destroy(tpt_program_t* take_program);  // device locked; NULL is legal
+void tpt_program_unref(tpt_program_t* take_program);  // device locked; NULL is legal
+static inline tpt_program_t* tpt_program_ref(tpt_program_t* program) {
+  program->refs++;
+  return program;
+}
+uint64_t tpt_program_next_number(void);
+// What a recorded call needs of its op: a reference on the programs in it; nothing for other ops.
+void tpt_op_ref(const tpt_op_t* op);
+void tpt_op_unref(const tpt_op_t* op);
+// Its results from logical values of its inputs, inside another program: no writes, no random numbers.
+TPT_MUST_USE tpt_status_t tpt_program_lower(const tpt_program_t* program, tpt_lower_t* l,
+                                            const tpt_value_t* inputs, tpt_value_t* out_results);
 // The program that an op is, or NULL. The number that stands for an op in keys.
 const tpt_program_t* tpt_op_program(const tpt_op_t* op);
 uint64_t tpt_op_identity(const tpt_op_t* op);

@@ -11,11 +11,11 @@ static void test_programs_are_told_apart_for_ever(void) {
   CHECK(tpt_op_program(&program->op) == program);
   CHECK_EQ(first & 1, 1);  // no address of an op is odd
   CHECK_STR(tpt_op_label(&program->op), "first");
-  tpt_program_destroy(program);
+  tpt_program_unref(program);
   CHECK_OK(tpt_program_create(device, "second", &program));
   CHECK(tpt_op_identity(&program->op) != first);
   CHECK_EQ(tpt_op_number(&program->op), tpt_op_count() + TPT_INTERNAL_PROGRAM);
-  tpt_program_destroy(program);
+  tpt_program_unref(program);
   CHECK(tpt_op_program(tpt_op_find("add.Tensor")) == NULL);
   CHECK_EQ(tpt_op_identity(tpt_op_find("add.Tensor")) & 1, 0);
 }

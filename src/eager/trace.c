@@ -31,8 +31,10 @@ void tpt_trace_reset(tpt_trace_t* trace) {
       tpt_cell_release(cell);
     }
   }
-  for (size_t i = 0; i < trace->record_count; i++)
+  for (size_t i = 0; i < trace->record_count; i++) {
+    tpt_op_unref(trace->records[i].call.op);
     tpt_entry_release(trace->records[i].entry);
+  }
   trace->record_count = trace->value_count = trace->number_count = trace->word_count = 0;
   trace->serial = __atomic_fetch_add(&next_serial, 1, __ATOMIC_RELAXED);
   tpt_arena_reset(&trace->arena);
@@ -114,7 +116,8 @@ tpt_status_t tpt_trace_need(tpt_device_t* device, const tpt_cell_t* cell) {
 // --- records -----------------------------------------------------------------------------------------------
 
 static const void* copied(tpt_trace_t* trace, const void* data, size_t size) {
-  return size ? tpt_arena_copy(&trace->arena, data, size) : NULL;
+  static const int64_t kNothing[1];
+  return size ? tpt_arena_copy(&trace->arena, data, size) : kNothing;
 }
 
 static void copy_tensors(tpt_trace_t* trace, tpt_arg_t* arg) {
@@ -271,6 +274,7 @@ tpt_status_t tpt_trace_record(tpt_trace_t* trace, const tpt_call_t* call, tpt_en
     cells[i]->value = value;
   }
   tpt_entry_retain(entry);
+  tpt_op_ref(call->op);
   trace->record_count++;
   return NULL;
 }
