@@ -153,6 +153,39 @@ PyObject* capture_end(PyObject*, PyObject* const* args, Py_ssize_t count) {
   END_HANDLE_TH_ERRORS
 }
 
+tpt_program_t* program_argument(PyObject* object) {
+  TORCH_CHECK_TYPE(Py_TYPE(object) == program_type, "expected a recorded program");
+  return reinterpret_cast<Program*>(object)->program;
+}
+
+// control(kind, first, second, operands) -> results; kind 0: if, 1: while (tpt_control_run).
+PyObject* control(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(count == 4 && PyLong_Check(args[0]) && PyList_Check(args[3]),
+                   "control takes a kind, two programs and a list of tensors");
+  auto kind = static_cast<tpt_control_kind_t>(PyLong_AsLong(args[0]));
+  tpt_program_t* const programs[2] = {program_argument(args[1]), program_argument(args[2])};
+  std::vector<tpt_tensor_t> operands;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[3]); i++)
+    operands.push_back(window_of(tensor_argument(PyList_GET_ITEM(args[3], i))));
+  int result_count = 0, device = reinterpret_cast<Program*>(args[2])->device;
+  tpt_result_t* results = nullptr;
+  tpt_status_t status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = tpt_control_run(kind, programs, operands.data(), static_cast<int>(operands.size()),
+                           &results, &result_count);
+  Py_END_ALLOW_THREADS;
+  check(status);
+  THPObjectPtr list(PyList_New(result_count));
+  if (!list) throw python_error();
+  for (int i = 0; i < result_count; i++) {
+    at::Tensor tensor = tensor_of(results[i], static_cast<c10::DeviceIndex>(device));
+    PyList_SET_ITEM(list.get(), i, THPVariable_Wrap(tensor));
+  }
+  return list.release();
+  END_HANDLE_TH_ERRORS
+}
+
 void program_dealloc(PyObject* self) {
   tpt_program_release(reinterpret_cast<Program*>(self)->program);
   PyTypeObject* type = Py_TYPE(self);
@@ -415,6 +448,7 @@ PyMethodDef functions[] = {
     {"capture_input", function(capture_input), METH_FASTCALL, "A placeholder like a tensor."},
     {"capture_end", function(capture_end), METH_FASTCALL, "Ends recording; a Program of a name."},
     {"capture_cancel", capture_cancel, METH_O, "Drops the recording, if there is one."},
+    {"control", function(control), METH_FASTCALL, "An if or a while over programs."},
     {"capture_is_active", capture_is_active, METH_NOARGS, "Whether this thread records."},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -12,11 +12,13 @@ import pickle
 from dataclasses import dataclass, field
 
 import torch
+from torch._higher_order_ops.map import map_impl
+from torch._higher_order_ops.scan import scan_op
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import _disable_current_modes
 
-from tputorch import _C
+from tputorch import _C, _control
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,49 @@ def _run_with_rng_state(state, op, *args, **kwargs):
         generator.set_state(before)
 
 
+def _or_by_hand(control, by_hand):
+    """One call for the whole control flow; else Python's own, unless a recording is going on."""
+    try:
+        return control()
+    except _control.Refused:
+        if recording():
+            raise
+        return by_hand()
+
+
 def _cond(pred, true_fn, false_fn, operands=()):
-    return (true_fn if pred else false_fn).compiled(*operands)
+    return _or_by_hand(
+        lambda: _control.cond(pred, true_fn, false_fn, operands),
+        lambda: _cond_by_hand(pred, true_fn, false_fn, operands),
+    )
 
 
 def _while_loop(cond_fn, body_fn, carried, additional=()):
+    return _or_by_hand(
+        lambda: _control.while_loop(cond_fn, body_fn, carried, additional),
+        lambda: _while_by_hand(cond_fn, body_fn, carried, additional),
+    )
+
+
+def _scan(combine_fn, init, xs, additional=()):
+    try:
+        return _control.scan(combine_fn, init, xs, additional)
+    except _control.Refused:  # row by row
+        return scan_op(combine_fn, init, xs, additional)
+
+
+def _map(function, xs, additional=()):
+    try:
+        return _control.map_rows(function, xs, additional)
+    except _control.Refused:
+        return map_impl(function, xs, additional)
+
+
+def _cond_by_hand(pred, true_fn, false_fn, operands):
+    return (true_fn if pred else false_fn).compiled(*operands)
+
+
+def _while_by_hand(cond_fn, body_fn, carried, additional):
     carried = [v.clone() if isinstance(v, torch.Tensor) else v for v in carried]
     while _first(cond_fn.compiled(*carried, *additional)):
         carried = list(body_fn.compiled(*carried, *additional))
@@ -117,6 +157,8 @@ _OWN_WAY = {
     "run_with_rng_state": _run_with_rng_state,
     "cond": _cond,
     "while_loop": _while_loop,
+    "scan": _scan,
+    "map_impl": _map,
 }
 # Operators that read values or change what a tensor is: no program can hold them.
 _NEVER_RECORDED = {
@@ -128,8 +170,6 @@ _NEVER_RECORDED = {
     "inductor::resize_storage_bytes_",
     "run_and_save_rng_state",
     "run_with_rng_state",
-    "cond",
-    "while_loop",
 }
 # Operators that rely on how their operand lies in memory.
 _READS_LAYOUT = {"aten::as_strided", "aten::as_strided_copy", "aten::as_strided_scatter"}
