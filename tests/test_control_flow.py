@@ -77,8 +77,11 @@ def test_the_branch_is_chosen_on_the_device(highest):
 
 
 def test_a_branch_that_draws_numbers_is_chosen_by_python():
+    def drop(x):
+        return torch.nn.functional.dropout(x, 0.5)
+
     def f(x):
-        return torch.cond(x.sum() > 0, lambda x: torch.nn.functional.dropout(x, 0.5), torch.cos, (x,))
+        return torch.cond(x.sum() > 0, drop, torch.cos, (x,))
 
     x = torch.ones(1000, device="tpu")
     y = torch.compile(f)(x).cpu()

@@ -1,4 +1,4 @@
-"""Ops without a row that PyTorch composes of others: recorded once per signature, then one program."""
+"""Ops without a row that PyTorch composes of others: recorded per signature, then one program."""
 
 import pytest
 import torch

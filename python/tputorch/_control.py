@@ -1,9 +1,9 @@
 """Control flow in compiled graphs: ``cond``, ``while_loop``, ``scan`` and ``map`` as StableHLO.
 
-Branches and loop bodies are recorded as programs of their own, per sizes, strides and dtypes of their
-operands, and the StableHLO ``if`` or ``while`` over them is one call, which runs or is recorded like
-any other. What cannot be so (a body that writes its operands, draws random numbers, or reads values) is left to the
-caller: Python's own control flow over compiled branches.
+Branches and loop bodies are recorded as programs of their own, per sizes, strides and dtypes of
+their operands, and the StableHLO ``if`` or ``while`` over them is one call, which runs or is
+recorded like any other. What cannot be so (a body that writes its operands, draws random numbers,
+or reads values) is left to the caller: Python's own control flow over compiled branches.
 """
 
 import weakref
@@ -47,7 +47,9 @@ def _record(function, operands):
     device = tensors[0].device.index
     _C.capture_begin(device)
     try:
-        stand_ins = [_C.capture_input(device, t) if isinstance(t, torch.Tensor) else t for t in operands]
+        stand_ins = [
+            _C.capture_input(device, t) if isinstance(t, torch.Tensor) else t for t in operands
+        ]
         results = function(*stand_ins)
         results = list(results) if isinstance(results, (list, tuple)) else [results]
         if not all(map(_is_plain, results)):
@@ -59,7 +61,7 @@ def _record(function, operands):
 
 
 def _program_of(owner, function, role, operands):
-    """As ``_record``, once per kind of operands for ``owner``, the graph that ``function`` calls."""
+    """As ``_record``, once per kind of operands for ``owner``, whose calls ``function`` makes."""
     programs = _programs.setdefault(owner, {})
     key = (role, _key(operands))
     if key not in programs:
@@ -80,7 +82,7 @@ def _run(kind, first, second, operands) -> list:
 
 
 def cond(pred, true_fn, false_fn, operands) -> tuple:
-    """``true_fn`` or ``false_fn`` of the operands, by the value of a 0-d or one-element bool tensor."""
+    """``true_fn`` or ``false_fn`` of the operands, by the value of a bool tensor of one element."""
     if not (_is_plain(pred) and pred.dtype == torch.bool and pred.numel() == 1):
         raise Refused("the predicate is no bool tensor of the device")
     tensors = [t for t in operands if isinstance(t, torch.Tensor)]
@@ -122,8 +124,8 @@ def _results_of(function, operands) -> list:
 
 
 def scan(combine_fn, init, xs, additional=()) -> tuple:
-    """Carries after ``combine_fn(*carries, *x, *additional)`` ran on each row of ``xs``, and the stacks
-    of its other results."""
+    """Carries after ``combine_fn(*carries, *x, *additional)`` ran on each row of ``xs``, and the
+    stacks of its other results."""
     carries, xs, additional = list(init), list(xs), list(additional)
     operands = [*carries, *xs, *additional]
     if not xs or not all(map(_is_plain, operands)):
