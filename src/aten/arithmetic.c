@@ -54,6 +54,18 @@ tpt_status_t check_sub(tpt_lower_t* l) {
   return check_alpha(l, 2);
 }
 
+static bool is_whole(tpt_dtype_t dtype) {
+  return dtype == TPT_PRED || tpt_dtype_is_int(dtype);
+}
+
+tpt_status_t check_addcdiv(tpt_lower_t* l) {
+  if (is_whole(own_dtype(l, 1)) && is_whole(own_dtype(l, 2)))
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "Integer division with addcdiv is not supported: convert tensor1 or tensor2 to a "
+             "floating-point type first, or use torch.div with a rounding_mode");
+  return NULL;
+}
+
 tpt_v formula_add(tpt_graph_t* g, const tpt_v* x) {
   return tpt_add(g, x[0], tpt_mul(g, x[1], x[2]));
 }

@@ -257,7 +257,8 @@ tpt_status_t lower_arg_extremum(tpt_lower_t* l) {
 
 enum { WANT_ROOT = 1, WANT_MEAN = 2 };  // params.mode
 
-// var, std and their *_mean forms: two passes, divided by max(0, n - correction).
+// var, std and their *_mean forms: two passes, divided by max(0, n - correction). The second pass also
+// finds how far the rounded mean is off, without which n * error^2 would enter the sum of squares.
 tpt_status_t lower_variance(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_reduced_t r;
@@ -270,7 +271,10 @@ tpt_status_t lower_variance(tpt_lower_t* l) {
   tpt_v mean = tpt_reduced_sum(g, x, &r);
   mean = tpt_div(g, mean, size);
   tpt_v gap = tpt_sub(g, x, tpt_reduced_keep(g, mean, &r));
+  tpt_v drift = tpt_reduced_sum(g, gap, &r);
   tpt_v sum = tpt_reduced_sum(g, tpt_mul(g, gap, gap), &r);
+  sum = tpt_sub(g, sum, tpt_div(g, tpt_mul(g, drift, drift), size));
+  sum = tpt_max(g, sum, tpt_like(g, sum, 0.0));
   int arg = tpt_lower_find(l, "correction");
   tpt_v correction = tpt_lower_has(l, arg) ? tpt_lower_scalar(l, arg, compute)
                                            : tpt_hlo_scalar_f64(g, compute, 1.0);

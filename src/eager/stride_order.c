@@ -47,12 +47,15 @@ void tpt_order_init(tpt_order_t* order, int rank, const int64_t* sizes, const in
 }
 
 void tpt_strides_normalise(int rank, const int64_t* sizes, const int64_t* strides,
-                           int64_t* out_strides) {
+                           bool channels_last, int64_t* out_strides) {
   bool is_empty = false;
   for (int i = 0; i < rank; i++)
     is_empty |= sizes[i] == 0;
   int64_t next = 1;
-  for (int i = rank - 1; i >= 0; i--) {
+  for (int k = 0; k < rank; k++) {
+    int i = rank - 1 - k;
+    if (channels_last && i < rank - 1) i = k == rank - 1 ? 0 : i + 1;
+    if (channels_last && k == 0) i = 1;
     out_strides[i] = is_empty || sizes[i] == 1 ? next : strides[i];
     // Nonsense sizes may overflow here; whoever checks the span refuses them later.
     if (__builtin_mul_overflow(out_strides[i], sizes[i] > 1 ? sizes[i] : 1, &next)) next = 0;

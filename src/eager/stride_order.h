@@ -17,9 +17,10 @@ typedef struct tpt_order {
 void tpt_order_init(tpt_order_t* order, int rank, const int64_t* sizes, const int64_t* strides);
 
 // Strides with those of size-1 dimensions (and of empty tensors) replaced by what a contiguous
-// neighbour implies, so that they cannot tell two equal windows apart.
+// neighbour implies, so that they cannot tell two equal windows apart. channels_last (of rank 4 or 5):
+// the neighbours in that order, so that PyTorch's reading of the strides as such survives.
 void tpt_strides_normalise(int rank, const int64_t* sizes, const int64_t* strides,
-                           int64_t* out_strides);
+                           bool channels_last, int64_t* out_strides);
 
 // Strides of a contiguous tensor.
 void tpt_strides_contiguous_of(const tpt_type_t* type, int64_t* out_strides);

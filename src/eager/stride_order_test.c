@@ -41,14 +41,29 @@ static void test_one_element_dimensions_do_not_move(void) {
 
 static void test_normalised_strides_forget_what_nobody_can_see(void) {
   int64_t a[3], b[3];
-  tpt_strides_normalise(3, (int64_t[]){4, 1, 5}, (int64_t[]){5, 77, 1}, a);
-  tpt_strides_normalise(3, (int64_t[]){4, 1, 5}, (int64_t[]){5, 0, 1}, b);
+  tpt_strides_normalise(3, (int64_t[]){4, 1, 5}, (int64_t[]){5, 77, 1}, false, a);
+  tpt_strides_normalise(3, (int64_t[]){4, 1, 5}, (int64_t[]){5, 0, 1}, false, b);
   for (int i = 0; i < 3; i++)
     CHECK_EQ(a[i], b[i]);
   CHECK_EQ(a[1], 5);
-  tpt_strides_normalise(2, (int64_t[]){0, 3}, (int64_t[]){9, 9}, a);
+  tpt_strides_normalise(2, (int64_t[]){0, 3}, (int64_t[]){9, 9}, false, a);
   CHECK_EQ(a[0], 3);
   CHECK_EQ(a[1], 1);
+}
+
+static void test_normalised_strides_keep_channels_last(void) {
+  int64_t a[4], b[4];
+  tpt_strides_normalise(4, (int64_t[]){1, 6, 2, 1}, (int64_t[]){7, 1, 6, 9}, true, a);
+  for (int i = 0; i < 4; i++)
+    CHECK_EQ(a[i], ((int64_t[]){12, 1, 6, 6})[i]);
+  tpt_strides_normalise(4, (int64_t[]){3, 1, 2, 5}, (int64_t[]){10, 1, 5, 1}, true, a);
+  tpt_strides_normalise(4, (int64_t[]){3, 1, 2, 5}, (int64_t[]){10, 10, 5, 1}, false, b);
+  CHECK_EQ(a[1], 1);
+  CHECK_EQ(b[1], 10);
+  int64_t c[5];
+  tpt_strides_normalise(5, (int64_t[]){1, 2, 3, 4, 5}, (int64_t[]){0, 1, 40, 10, 2}, true, c);
+  for (int i = 0; i < 5; i++)
+    CHECK_EQ(c[i], ((int64_t[]){120, 1, 40, 10, 2})[i]);
 }
 
 int main(void) {
@@ -57,5 +72,6 @@ int main(void) {
   RUN(test_gaps_and_repeats_are_not_dense);
   RUN(test_one_element_dimensions_do_not_move);
   RUN(test_normalised_strides_forget_what_nobody_can_see);
+  RUN(test_normalised_strides_keep_channels_last);
   return TEST_RESULT;
 }

@@ -3,6 +3,7 @@
 // offset is checked against the span before any start is made (a run-time slice clamps silently).
 #include "eager/window.h"
 
+#include "aten/memory_format.h"
 #include "base/allocator.h"
 #include "base/hash.h"
 #include "eager/stride_order.h"
@@ -226,7 +227,8 @@ tpt_status_t tpt_window_get(tpt_table_t* windows, const tpt_home_t* home,
   memset(&wanted, 0, sizeof(wanted));
   wanted.home = home;
   wanted.type = tpt_type_make(tensor->dtype, tensor->rank, tensor->sizes);
-  tpt_strides_normalise(tensor->rank, tensor->sizes, tensor->strides, wanted.strides);
+  tpt_strides_normalise(tensor->rank, tensor->sizes, tensor->strides,
+                        tpt_tensor_is_channels_last(tensor), wanted.strides);
   uint64_t hash = window_hash(&wanted);
   tpt_window_t* window = tpt_table_find(windows, hash, window_equal, &wanted);
   if (!window) {
@@ -249,10 +251,12 @@ bool tpt_window_is(const tpt_window_t* window, const tpt_home_t* home, const tpt
   if (!window || window->home != home || window->type.dtype != tensor->dtype ||
       window->type.rank != tensor->rank)
     return false;
+  bool has_format = tensor->rank == 4 || tensor->rank == 5;  // strides of one element count, too
   for (int i = 0; i < tensor->rank; i++) {
     int64_t size = tensor->sizes[i];
     if (window->type.dims[i] != size) return false;
-    if (window->strides[i] != tensor->strides[i] && size != 1 && window->span != 0) return false;
+    if (window->strides[i] != tensor->strides[i] && (size != 1 || has_format) && window->span != 0)
+      return false;
   }
   return true;
 }
