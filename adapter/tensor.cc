@@ -203,7 +203,8 @@ void upload(const at::Tensor& src, const at::Tensor& dst) {
 
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
   if (dst.is_conj() || dst.is_neg()) {
-    at::Tensor plain = dst, value = self;
+    // In the target's dtype first: minus a bool or an unsigned number would be another one.
+    at::Tensor plain = dst, value = self.to(dst.scalar_type());
     if (dst.is_conj()) plain = plain.conj(), value = value.conj();
     if (dst.is_neg()) plain = plain._neg_view(), value = value._neg_view();
     plain.copy_(value);

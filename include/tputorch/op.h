@@ -43,6 +43,8 @@ const char* tpt_op_family(const tpt_op_t* op);
 bool tpt_op_is_functional_only(const tpt_op_t* op);
 // True when the row is no ATen op but a step of some, which the adapter calls itself.
 bool tpt_op_is_step(const tpt_op_t* op);
+// True when in-place writes put one value everywhere, so that a target may hold an address twice.
+bool tpt_op_fills(const tpt_op_t* op);
 // True when the row's autograd is made of its own explicit backward row (docs and the dispatch-table test read it).
 bool tpt_op_is_composite_implicit(const tpt_op_t* op);
 

@@ -147,10 +147,12 @@ tpt_dtype_t tpt_lower_promote(tpt_lower_t* l, const int* args, int count, tpt_pr
     add_arg(&p, &l->args[args[i]]);
   tpt_dtype_t result = tpt_promotion_result(&p);
   if (result == TPT_DTYPE_INVALID) {
+    bool half = p.failed_a == TPT_F16 || p.failed_b == TPT_F16;
     tpt_graph_fail(l->graph,
                    tpt_status_make(TPT_INVALID_ARGUMENT, __FILE__, __LINE__,
-                                   "Promotion for uint16, uint32, uint64 types is not supported, "
-                                   "attempted to promote %s and %s",
+                                   "%s is not supported, attempted to promote %s and %s",
+                                   half ? "Promotion to complex32"
+                                        : "Promotion for uint16, uint32, uint64 types",
                                    tpt_dtype_torch_name(p.failed_a),
                                    tpt_dtype_torch_name(p.failed_b)));
     return TPT_DTYPE_INVALID;

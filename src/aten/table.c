@@ -99,6 +99,9 @@ bool tpt_op_is_functional_only(const tpt_op_t* op) {
 bool tpt_op_is_step(const tpt_op_t* op) {
   return op->params.is_step;
 }
+bool tpt_op_fills(const tpt_op_t* op) {
+  return op->params.fills;
+}
 bool tpt_op_is_composite_implicit(const tpt_op_t* op) {
   return op->params.composite_implicit;
 }

@@ -118,14 +118,24 @@ static tpt_status_t leave_bool_home(tpt_build_t* b, tpt_build_group_t* group) {
   return tpt_home_typed(&b->device->homes, &type, &group->home);
 }
 
+// One of the equal elements that an expanded window repeats.
+static tpt_value_t drop_repeats(tpt_build_t* b, const tpt_window_t* window, tpt_value_t update) {
+  for (int i = 0; i < window->type.rank; i++) {
+    if (window->strides[i] == 0 && window->type.dims[i] > 1)
+      update = tpt_hlo_slice_dim(b->graph, update, i, 0, 1, 1);
+  }
+  return update;
+}
+
 static tpt_status_t write_use(tpt_build_t* b, const tpt_use_t* use, tpt_value_t update) {
   const tpt_window_t* window = use->window;
   tpt_build_group_t* group = &b->groups[use->group];
   if (window->span == 0) return NULL;
-  if (window->is_expanded)
+  if (window->is_expanded && !tpt_op_fills(b->call->op))
     TPT_FAIL(TPT_INVALID_ARGUMENT,
              "unsupported operation: more than one element of the written-to tensor refers to a "
              "single memory location. Please clone() the tensor before performing the operation.");
+  if (window->is_expanded) update = drop_repeats(b, window, update);
   tpt_value_t original;
   if (!group->is_written && tpt_home_is_typed(group->home))
     TPT_TRY(tpt_build_original(b, use->group, &original));

@@ -27,16 +27,28 @@ static bool is_device_tensor(const tpt_tensor_t* tensor) {
   return !(tensor->flags & (TPT_TENSOR_HOST | TPT_TENSOR_NONE));
 }
 
-static tpt_status_t copy_on_device(const tpt_tensor_t* dst, const tpt_tensor_t* src) {
-  tpt_device_t* device = dst->storage->device;
-  const tpt_window_t *to, *from;
-  TPT_TRY(tpt_transfer_window(dst, &to));
-  if (is_device_tensor(src)) {
-    TPT_TRY(tpt_transfer_window(src, &from));
-    if (tpt_transfer_is_bytes(to) && tpt_transfer_is_bytes(from))
-      return share_storage(dst->storage, src->storage);
+// All bytes of a storage, in their order.
+static bool is_byte_tensor(const tpt_tensor_t* tensor) {
+  int64_t stride = 1;
+  if (tensor->dtype != TPT_U8 || tensor->offset != 0) return false;
+  for (int i = tensor->rank - 1; i >= 0; i--) {
+    if (tensor->sizes[i] != 1 && tensor->strides[i] != stride) return false;
+    if (__builtin_mul_overflow(stride, tensor->sizes[i], &stride)) return false;
   }
-  return tpt_copy_locked(device, dst, src);
+  return stride > 0 && (size_t)stride == tensor->storage->size;
+}
+
+// A copy of bytes to bytes, one to one: the storage's value moves as it is.
+static bool is_storage_copy(const tpt_tensor_t* dst, const tpt_tensor_t* src) {
+  return dst->rank == src->rank &&
+         memcmp(dst->sizes, src->sizes, (size_t)dst->rank * sizeof(*dst->sizes)) == 0 &&
+         is_byte_tensor(dst) && is_byte_tensor(src);
+}
+
+static tpt_status_t copy_on_device(const tpt_tensor_t* dst, const tpt_tensor_t* src) {
+  if (is_device_tensor(src) && is_storage_copy(dst, src))
+    return share_storage(dst->storage, src->storage);
+  return tpt_copy_locked(dst->storage->device, dst, src);
 }
 
 // --- between devices ---------------------------------------------------------------------------------------
@@ -47,16 +59,14 @@ typedef struct parcel {
   tpt_type_t type;   // of the cell: the home's
   void* bytes;       // owned
   bool is_whole;     // the home is the source storage's own; strides are the tensor's
-  bool is_byte_window;
 } parcel_t;
 
-static tpt_status_t pack_parcel(const tpt_tensor_t* src, parcel_t* out) {
+static tpt_status_t pack_parcel(const tpt_tensor_t* src, bool is_storage, parcel_t* out) {
   const tpt_window_t* window;
   tpt_storage_t* storage = src->storage;
   TPT_TRY(tpt_transfer_window(src, &window));
-  out->is_byte_window = tpt_transfer_is_bytes(window);
   if (window->span == 0) return NULL;
-  if (storage->bytes && !out->is_byte_window) TPT_TRY(tpt_storage_settle(storage, src));
+  if (storage->bytes && !is_storage) TPT_TRY(tpt_storage_settle(storage, src));
   if (storage->bytes) {
     out->bytes = tpt_malloc(storage->size);
     if (!out->bytes)
@@ -110,7 +120,6 @@ static tpt_status_t deliver_locked(const tpt_tensor_t* dst, const tpt_tensor_t* 
                                    const parcel_t* parcel, tpt_buffer_t* take_buffer) {
   tpt_device_t* device = dst->storage->device;
   tpt_storage_t* staging = NULL;
-  const tpt_window_t* window;
   int64_t dense[TPT_RANK_MAX];
   tpt_tensor_t source = *src;
   tpt_status_t status = take_buffer ? unpack_parcel(device, parcel, take_buffer, &staging)
@@ -122,8 +131,7 @@ static tpt_status_t deliver_locked(const tpt_tensor_t* dst, const tpt_tensor_t* 
     source.strides = dense;
     source.offset = 0;
   }
-  if (!status) status = tpt_transfer_window(dst, &window);
-  if (!status && parcel->is_byte_window && tpt_transfer_is_bytes(window)) {
+  if (!status && is_storage_copy(dst, src)) {
     status = share_storage(dst->storage, staging);
   } else if (!status) {
     status = tpt_copy_locked(device, dst, &source);
@@ -137,7 +145,7 @@ static tpt_status_t copy_across(const tpt_tensor_t* dst, const tpt_tensor_t* src
   parcel_t parcel = {0};
   tpt_buffer_t* buffer = NULL;
   tpt_device_lock(from);
-  tpt_status_t status = pack_parcel(src, &parcel);
+  tpt_status_t status = pack_parcel(src, is_storage_copy(dst, src), &parcel);
   tpt_device_unlock(from);
   if (!status && parcel.bytes) {
     status = tpt_tensor_upload(dst, parcel.bytes);

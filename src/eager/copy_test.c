@@ -19,6 +19,29 @@ static void test_copy_converts_and_broadcasts(void) {
   test_release(&flags);
 }
 
+// A whole storage of bytes is shared only with a target of as many bytes.
+static void test_bytes_broadcast(void) {
+  test_tensor_t four = test_empty(0, TPT_U8, 1, (int64_t[]){4});
+  test_tensor_t one = test_empty(0, TPT_U8, 1, (int64_t[]){1});
+  unsigned char back[4];
+  CHECK_OK(tpt_tensor_upload(test_ref(&one), "x"));
+  CHECK_OK(tpt_tensor_copy(test_ref(&four), test_ref(&one)));
+  CHECK_OK(tpt_tensor_download(test_ref(&four), back));
+  CHECK(memcmp(back, "xxxx", 4) == 0);
+  test_tensor_t there = test_empty(1, TPT_U8, 1, (int64_t[]){4});
+  CHECK_OK(tpt_tensor_upload(test_ref(&one), "y"));
+  CHECK_OK(tpt_tensor_copy(test_ref(&there), test_ref(&one)));
+  CHECK_OK(tpt_tensor_download(test_ref(&there), back));
+  CHECK(memcmp(back, "yyyy", 4) == 0);
+  test_tensor_t floats = test_empty(1, TPT_F32, 1, (int64_t[]){4});
+  CHECK_OK(tpt_tensor_copy(test_ref(&floats), test_ref(&four)));
+  TEST_F32(floats, 120, 120, 120, 120);
+  test_release(&four);
+  test_release(&one);
+  test_release(&there);
+  test_release(&floats);
+}
+
 static void test_overlapping_copy_reads_old_values(void) {
   test_tensor_t x = test_f32(5, (float[]){1, 2, 3, 4, 5}), head = x, tail = x;
   head.sizes[0] = tail.sizes[0] = 4;
@@ -121,6 +144,7 @@ static void test_resize_keeps_leading_bytes(void) {
 int main(void) {
   if (!test_open("2")) return TEST_RESULT;
   RUN(test_copy_converts_and_broadcasts);
+  RUN(test_bytes_broadcast);
   RUN(test_overlapping_copy_reads_old_values);
   RUN(test_transposed_copy_moves_elements);
   RUN(test_host_number_fills);

@@ -1,5 +1,5 @@
 // Conversion of arrays between f32 and the 16-bit float types. Rounds to nearest even; NaN stays
-// NaN (quiet), infinities and signed zeros stay; values too large become infinite. Every conversion
+// NaN (its leading bits kept), infinities and signed zeros stay; values too large become infinite. Every conversion
 // works on bits, so that it does not depend on the flush modes of the FPU. Knows no op.
 #include "vtpu/half.h"
 #include "vtpu/kernel.h"

@@ -92,6 +92,21 @@ static void test_widening_is_exact_for_every_pattern(void) {
   CHECK_EQ(bad, 0);
 }
 
+static void test_every_pattern_survives_the_way_through_f32(void) {
+  int bad = 0;
+  for (uint32_t h = 0; h < 65536; h++) {
+    uint16_t in = (uint16_t)h, back;
+    float wide;
+    vtpu_f32_from_bf16(&in, &wide, 1);
+    vtpu_bf16_from_f32(&wide, &back, 1);
+    bad += back != in;
+    vtpu_f32_from_f16(&in, &wide, 1);
+    vtpu_f16_from_f32(&wide, &back, 1);
+    bad += back != in;
+  }
+  CHECK_EQ(bad, 0);
+}
+
 static void test_every_length_converts_every_element(void) {
   for (int count = 0; count < 70; count++) {
     float in[70], out[71];
@@ -112,6 +127,7 @@ static void test_every_length_converts_every_element(void) {
 int main(void) {
   RUN(test_narrowing_rounds_to_nearest_even);
   RUN(test_widening_is_exact_for_every_pattern);
+  RUN(test_every_pattern_survives_the_way_through_f32);
   RUN(test_every_length_converts_every_element);
   return TEST_RESULT;
 }
