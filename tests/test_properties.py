@@ -22,25 +22,10 @@ SETTINGS = settings(
 )
 
 
-def modes() -> list:
-    """Strict: a launch per operator. Debug: and each is awaited. Fused: one launch for many."""
-    return ["strict", "debug", *(["fused"] if hasattr(torch.tpu, "set_eager_mode") else [])]
-
-
-@pytest.fixture(params=modes())
+@pytest.fixture(params=torch.tpu.EagerMode, ids=lambda mode: mode.name.lower())
 def mode(request):
-    from tputorch import _C
-
-    if request.param == "fused":
-        before = torch.tpu.get_eager_mode()
-        torch.tpu.set_eager_mode(torch.tpu.EagerMode.DEFER_AND_FUSE)
+    with torch.tpu.set_eager_mode(request.param):
         yield request.param
-        torch.tpu.set_eager_mode(before)
-        return
-    before = _C.blocking()
-    _C.set_blocking(request.param == "debug")
-    yield request.param
-    _C.set_blocking(before)
 
 
 def test_walks_over_views_and_writes(mode):

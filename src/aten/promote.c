@@ -148,13 +148,12 @@ tpt_dtype_t tpt_lower_promote(tpt_lower_t* l, const int* args, int count, tpt_pr
   tpt_dtype_t result = tpt_promotion_result(&p);
   if (result == TPT_DTYPE_INVALID) {
     bool half = p.failed_a == TPT_F16 || p.failed_b == TPT_F16;
-    tpt_graph_fail(l->graph,
-                   tpt_status_make(TPT_INVALID_ARGUMENT, __FILE__, __LINE__,
-                                   "%s is not supported, attempted to promote %s and %s",
-                                   half ? "Promotion to complex32"
-                                        : "Promotion for uint16, uint32, uint64 types",
-                                   tpt_dtype_torch_name(p.failed_a),
-                                   tpt_dtype_torch_name(p.failed_b)));
+    tpt_graph_fail(l->graph, tpt_status_make(TPT_INVALID_ARGUMENT, __FILE__, __LINE__,
+                                             "%s is not supported, attempted to promote %s and %s",
+                                             half ? "Promotion to complex32"
+                                                  : "Promotion for uint16, uint32, uint64 types",
+                                             tpt_dtype_torch_name(p.failed_a),
+                                             tpt_dtype_torch_name(p.failed_b)));
     return TPT_DTYPE_INVALID;
   }
   if (rule == TPT_PROMOTE_INT_TO_FLOAT && !is_float_or_complex(result)) return l->default_dtype;

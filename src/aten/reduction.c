@@ -242,8 +242,7 @@ tpt_status_t lower_arg_extremum(tpt_lower_t* l) {
   tpt_v x = tpt_lower_value(l, 0);
   tpt_dtype_t dtype = tpt_dtype_of(g, x);
   if (dtype == TPT_PRED && !(mode & WANT_VALUE))
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "%s(): does not support bool input",
-             tpt_op_schema(l->op)->base);
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "%s(): does not support bool input", tpt_op_schema(l->op)->base);
   if (tpt_dtype_is_complex(dtype)) return tpt_refuse_dtype(l, dtype);
   TPT_TRY(check_own(l, &r));
   tpt_reduced_t flat = r;

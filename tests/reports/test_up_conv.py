@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from oracle import check
 from torch import nn
 
-pytestmark = [pytest.mark.portable, pytest.mark.usefixtures("highest")]
+pytestmark = pytest.mark.usefixtures("highest")
 
 
 def test_up_097_convolution_gradients_with_odd_strides():

@@ -31,7 +31,6 @@ def samplers():
     }
 
 
-@pytest.mark.portable
 @pytest.mark.parametrize("name", samplers())
 def test_up_064_seeds_and_generators_decide_every_draw(name):
     draw = samplers()[name]
@@ -48,7 +47,6 @@ def test_up_064_seeds_and_generators_decide_every_draw(name):
     assert torch.equal(first.cpu(), draw(generator.manual_seed(5)).cpu())
 
 
-@pytest.mark.portable
 def test_up_064_distributions():
     for _ in range(2):
         torch.manual_seed(0)
@@ -58,7 +56,6 @@ def test_up_064_distributions():
         assert drawn.shape == (5, 2) and drawn.min() >= 0 and drawn.max() < 16
 
 
-@pytest.mark.portable
 def test_up_065_dropout_draws_anew_in_each_call():
     x = torch.ones(200, device="tpu")
     torch.manual_seed(0)
@@ -68,7 +65,6 @@ def test_up_065_dropout_draws_anew_in_each_call():
     assert not torch.equal(masks[0].cpu(), masks[1].cpu())
 
 
-@pytest.mark.portable
 def test_up_067_the_gradient_of_dropout_has_the_mask_of_its_output():
     x = torch.ones(500, device="tpu", requires_grad=True)
     for run in (

@@ -5,8 +5,6 @@ import torch
 import torch.nn.functional as F
 from oracle import check
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_193_trace_of_a_cube_wants_a_matrix():
     with pytest.raises(RuntimeError, match="matrix"):

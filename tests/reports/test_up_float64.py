@@ -4,8 +4,6 @@ import pytest
 import torch
 from oracle import check
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_050_double_tables_move_and_compute():
     def program(device):
@@ -36,10 +34,11 @@ def test_up_053_data_movement_keeps_the_dtype(dtype):
         x = torch.arange(6).to(dtype).reshape(2, 3).to(device)
         index = torch.tensor([0, 5, 2]).to(device)
         return [
-            x.take(index), x.flip(0), x.roll(1), x.repeat(2, 1), x.tril(), x.diag(), x.t().clone(),
-            torch.cat([x, x]), torch.where(x == x, x, x), x.masked_fill(x == x, 1), x.unfold(1, 2, 1),
-            torch.nn.functional.pad(x, (1, 1)), x.repeat_interleave(2, 0), x.expand(2, 2, 3).clone(),
-            x.new_zeros(2), torch.full_like(x, 1), x.scatter(0, index[:1, None] * 0, x[:1, :1]),
+            x.take(index), x.flip(0), x.roll(1), x.repeat(2, 1), x.tril(), x.diag(),
+            x.t().clone(), torch.cat([x, x]), torch.where(x == x, x, x),
+            x.masked_fill(x == x, 1), x.unfold(1, 2, 1), torch.nn.functional.pad(x, (1, 1)),
+            x.repeat_interleave(2, 0), x.expand(2, 2, 3).clone(), x.new_zeros(2),
+            torch.full_like(x, 1), x.scatter(0, index[:1, None] * 0, x[:1, :1]),
         ]  # fmt: skip
 
     check(program)

@@ -5,7 +5,7 @@ import torch
 from oracle import check
 from torch import nn
 
-pytestmark = [pytest.mark.portable, pytest.mark.usefixtures("highest")]
+pytestmark = pytest.mark.usefixtures("highest")
 
 
 def test_up_008_gradients_behind_a_write_to_a_slice():

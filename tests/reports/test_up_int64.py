@@ -6,7 +6,6 @@ import pytest
 import torch
 from oracle import check
 
-pytestmark = pytest.mark.portable
 
 INTS = [
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,

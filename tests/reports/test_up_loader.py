@@ -6,8 +6,6 @@ import sys
 import pytest
 import torch
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_142_pinning_for_a_device():
     for pinned in (torch.ones(2, 2).pin_memory("tpu"), torch.ones(2, 2).pin_memory()):

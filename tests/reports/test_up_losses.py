@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from oracle import check
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-pytestmark = [pytest.mark.portable, pytest.mark.usefixtures("highest")]
+pytestmark = pytest.mark.usefixtures("highest")
 
 
 def test_up_110_a_query_that_sees_nothing_gives_zeros():

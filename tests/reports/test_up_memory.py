@@ -77,7 +77,6 @@ def test_up_169_checkpoints_save_memory():
     assert peak_of_training(True) < 0.7 * peak_of_training(False)
 
 
-@pytest.mark.portable
 def test_up_170_the_peak_does_not_depend_on_the_length_of_a_loop():
     def peak(count):
         gc.collect()

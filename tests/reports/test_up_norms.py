@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from oracle import check
 from torch import nn
 
-pytestmark = [pytest.mark.portable, pytest.mark.usefixtures("highest")]
+pytestmark = pytest.mark.usefixtures("highest")
 
 
 def test_up_106_batch_norm_far_from_zero():

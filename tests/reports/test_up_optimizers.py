@@ -11,7 +11,6 @@ OPTIMIZERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.portable
 @pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("is_transposed", [False, True])
 def test_up_118_every_optimizer_moves_strided_parameters(name, is_transposed):

@@ -8,7 +8,6 @@ import torch.nn.functional as F
 from oracle import check
 
 
-@pytest.mark.portable
 def test_up_055_small_float32_products(highest):
     a = torch.tensor([[0.3744, 0.1656], [0.4707, 0.1663]])
     b = torch.tensor([[0.3946, 0.1186], [0.1569, 0.3145]])
@@ -33,7 +32,6 @@ def test_up_056_products_do_not_depend_on_batching(level):
     torch.testing.assert_close(whole, each, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.portable
 def test_up_058_attention_at_highest(highest):
     torch.manual_seed(0)
     q, k, v = (torch.randn(2, 4, 16, 32) for _ in range(3))
@@ -42,7 +40,6 @@ def test_up_058_attention_at_highest(highest):
     assert (actual.cpu().double() - expected).abs().max() < 1e-5
 
 
-@pytest.mark.portable
 def test_up_059_scalars_are_not_rounded_to_the_tensors_dtype():
     def program(device):
         q, k = (
@@ -57,7 +54,6 @@ def test_up_059_scalars_are_not_rounded_to_the_tensors_dtype():
     assert ((k.to("tpu") / math.sqrt(128)).cpu() != exact).float().mean() < 1e-3
 
 
-@pytest.mark.portable
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_up_061_small_float_products_accumulate_in_float32(dtype):
     torch.manual_seed(0)
@@ -69,7 +65,6 @@ def test_up_061_small_float_products_accumulate_in_float32(dtype):
         assert ((actual - exact).abs() <= 0.51 * ulp + 1e-4).all()
 
 
-@pytest.mark.portable
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_up_062_long_sums(dtype):
     torch.manual_seed(0)

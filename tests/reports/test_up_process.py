@@ -36,7 +36,6 @@ def test_up_148_the_device_count_is_what_can_be_opened(count):
     assert out.stdout.strip() == f"{count} {count}", out.stderr
 
 
-@pytest.mark.portable
 def test_up_149_a_process_that_died_leaves_nothing_behind():
     died = child("import torch, os; torch.ones(2, device='tpu').cpu(); os.kill(os.getpid(), 9)")
     assert died.returncode == -9
@@ -46,7 +45,6 @@ def test_up_149_a_process_that_died_leaves_nothing_behind():
         assert out.returncode == 0
 
 
-@pytest.mark.portable
 def test_up_151_forks_before_the_first_use_share_the_data():
     program = (
         "import torch, os\n"
@@ -64,7 +62,6 @@ def test_up_151_forks_before_the_first_use_share_the_data():
     assert out.stdout.strip() == "[0, 0]", out.stderr
 
 
-@pytest.mark.portable
 def test_up_152_two_processes_at_once_are_quiet():
     program = "import torch\nfor _ in range(3): torch.ones(2, device='tpu').sum().item()"
     first = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)

@@ -7,8 +7,6 @@ import torch
 from oracle import check
 from torch import nn
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_034_cat_promotes():
     def program(device):

@@ -4,8 +4,6 @@ import pytest
 import torch
 from oracle import check, compiles
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_154_printing_changes_nothing():
     def run(device, is_printed):

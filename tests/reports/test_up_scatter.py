@@ -4,8 +4,6 @@ import pytest
 import torch
 from oracle import check
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_091_adding_rows_with_repeated_indices():
     def program(device):

@@ -4,8 +4,6 @@ import pytest
 import torch
 from oracle import check
 
-pytestmark = pytest.mark.portable
-
 
 @pytest.mark.parametrize("width", [1, 2, 3, 31, 33, 64, 100, 127, 129, 1000])
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32, torch.bfloat16])

@@ -40,7 +40,6 @@ def test_up_133_files_load_where_the_plugin_is_absent(tmp_path):
     assert without_plugin(program, path) == "[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]] (1, 3) 5.0"
 
 
-@pytest.mark.portable
 @pytest.mark.parametrize("source", ["cpu", "tpu"])
 def test_up_134_map_location_is_honoured(source):
     x = torch.arange(4.0).to(source)
@@ -58,14 +57,12 @@ def test_up_134_map_location_is_honoured(source):
     assert torch.load(saved(x)).device.type == source
 
 
-@pytest.mark.portable
 def test_up_136_the_backends_name_is_read_as_it_is():
     loaded = torch.load(saved(torch.ones(2, device="tpu")))
     assert str(loaded.device) == "tpu:0"
     assert torch.serialization.location_tag(loaded.untyped_storage()) == "tpu:0"
 
 
-@pytest.mark.portable
 def test_up_137_shallow_and_deep_copies():
     x = torch.zeros(4, device="tpu", requires_grad=True)
     x.sum().backward()
@@ -89,7 +86,6 @@ class Tagged(torch.Tensor):
         return super().new_empty(*args, **kwargs).as_subclass(Tagged)
 
 
-@pytest.mark.portable
 def test_up_202_deep_copies_of_parameters_buffers_modules_and_optimizers():
     model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).to("tpu")
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
@@ -110,7 +106,6 @@ def test_up_202_deep_copies_of_parameters_buffers_modules_and_optimizers():
     assert type(tagged) is Tagged and tagged.device.type == "tpu"
 
 
-@pytest.mark.portable
 @pytest.mark.parametrize("move", ["to", "tpu", "dtype"])
 def test_up_203_an_optimizer_made_before_the_move_still_trains(move):
     model = nn.Linear(3, 2)

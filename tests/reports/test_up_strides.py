@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from oracle import check
 from torch import nn
 
-pytestmark = pytest.mark.portable
 
 UNARY = [
     "abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil",

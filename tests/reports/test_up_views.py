@@ -4,8 +4,6 @@ import pytest
 import torch
 from oracle import check, compiles
 
-pytestmark = pytest.mark.portable
-
 
 def test_up_001_a_data_swap_leaves_views_alone_and_in_place_data_writes_do_not():
     def program(device):
