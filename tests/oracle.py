@@ -1,4 +1,4 @@
-"""One program run on the CPU and on tpu: equal values, dtypes, shapes, strides, or the same error."""
+"""A program run on the CPU and on tpu: equal values, dtypes, shapes, strides, or the same error."""
 
 import pytest
 import torch

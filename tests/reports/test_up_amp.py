@@ -5,7 +5,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-
 LOW = {
     "mm": lambda a, b: a @ b,
     "matmul": torch.matmul,

@@ -6,7 +6,6 @@ import pytest
 import torch
 from oracle import check
 
-
 INTS = [
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
     torch.uint16, torch.uint32, torch.uint64,

@@ -4,7 +4,6 @@ import pytest
 import torch
 from oracle import check
 
-
 NAN, INF = float("nan"), float("inf")
 
 

@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from oracle import check
 from torch import nn
 
-
 UNARY = [
     "abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil",
     "conj_physical", "cos", "cosh", "deg2rad", "digamma", "erf", "erfc", "erfinv", "exp", "exp2",
