@@ -41,7 +41,7 @@ def _key(operands) -> tuple:
     return (*signs, _C.precision(), torch.get_default_dtype())
 
 
-def _record(function, operands):
+def _record(function, operands, name):
     """The program of ``function`` on operands like these: tensors are inputs, numbers are fixed."""
     tensors = [t for t in operands if isinstance(t, torch.Tensor)]
     device = tensors[0].device.index
@@ -57,7 +57,7 @@ def _record(function, operands):
     except BaseException:
         _C.capture_cancel(device)
         raise
-    return _C.capture_end(device, results)
+    return _C.capture_end(device, results, name)
 
 
 def _program_of(owner, function, role, operands):
@@ -66,7 +66,7 @@ def _program_of(owner, function, role, operands):
     key = (role, _key(operands))
     if key not in programs:
         try:
-            programs[key] = _record(function, operands)
+            programs[key] = _record(function, operands, f"{owner.tape.name} ({role})")
         except Exception as error:
             programs[key] = str(error)
     if isinstance(programs[key], str):
