@@ -1,22 +1,15 @@
 """The single kernels of kernels.py on JAX, jitted, on the CPU. Prints the same figures."""
 
-import time
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from kernels import ARRAY, COLUMNS, PRODUCTS, ROWS
-from timer import emit
+from timer import Timer, emit
 
 
-def best(fn, args, count: int = 8) -> float:
+def best(fn, args) -> float:
     run = jax.jit(fn)
-    seconds = []
-    for _ in range(count + 2):
-        start = time.perf_counter()
-        run(*args).block_until_ready()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return Timer("cpu").best_of_many(lambda: run(*args).block_until_ready())
 
 
 def layer_norm(a, w):

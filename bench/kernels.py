@@ -1,13 +1,13 @@
 """Single kernels and what they need at least: bytes to and from memory, floating point operations.
 
-Large arrays: what is measured is memory or arithmetic, not the call.
+Arrays of 8 MiB: beyond the caches of a core, and short enough to run undisturbed now and then.
 """
 
 import torch
 import torch.nn.functional as F
 from timer import Timer, emit
 
-ROWS, COLUMNS = 4096, 2048
+ROWS, COLUMNS = 1024, 2048
 ARRAY = 4 * ROWS * COLUMNS
 PRODUCTS = (
     (1024, 1024, 1024),
@@ -68,9 +68,9 @@ def compute_bound(device: str) -> dict:
 def all_kernels(t: Timer) -> None:
     for name, (fn, args, size) in memory_bound(t.device).items():
         run = t.compiled(fn)
-        seconds = t.best(lambda run=run, args=args: run(*args), 8, warmup=2)
+        seconds = t.best_of_many(lambda run=run, args=args: run(*args))
         emit(name, size / seconds * 1e-9, "GB/s")
     for name, (fn, args, flops) in compute_bound(t.device).items():
         run = t.compiled(fn)
-        seconds = t.best(lambda run=run, args=args: run(*args), 8, warmup=2)
+        seconds = t.best_of_many(lambda run=run, args=args: run(*args))
         emit(name, flops / seconds * 1e-9, "GFLOP/s")
