@@ -114,7 +114,7 @@ double vtpu_dot_bytes(const vtpu_kernel_t* kernel) {
                   tpt_type_size(&kernel->result_types[0]));
 }
 
-static tpt_status_t shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* shape) {
+tpt_status_t vtpu_dot_shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* shape) {
   const tpt_type_t *lhs = &kernel->operand_types[0], *rhs = &kernel->operand_types[1];
   shape->result = kernel->result_types[0].dtype;
   TPT_TRY(vtpu_compute_find(lhs->dtype, rhs->dtype, shape->result, &shape->compute));
@@ -138,7 +138,7 @@ static tpt_status_t shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* sh
 
 tpt_status_t vtpu_dot_prepare(vtpu_kernel_t* kernel) {
   vtpu_dot_shape_t shape = {0};
-  TPT_TRY(shape_make(kernel, &shape));
+  TPT_TRY(vtpu_dot_shape_make(kernel, &shape));
   kernel->flops = vtpu_dot_flops(&shape);
   bool is_done = false;
   TPT_TRY(vtpu_dot_strip_prepare(kernel, &shape, &is_done));

@@ -39,6 +39,8 @@ static inline const vtpu_axis_t* vtpu_dot_outer(const vtpu_dot_side_t* side) {
 static inline double vtpu_dot_flops(const vtpu_dot_shape_t* s) {
   return 2.0 * (double)s->batch_count * (double)s->m * (double)s->n * (double)s->k;
 }
+// How the kernel's node multiplies its operands; the shape's tables live in the kernel's arena.
+TPT_MUST_USE tpt_status_t vtpu_dot_shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* shape);
 // Bytes that a product reads and writes at least.
 double vtpu_dot_bytes(const vtpu_kernel_t* kernel);
 // Elements from the start of an operand to its batch element `batch`.

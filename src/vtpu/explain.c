@@ -3,14 +3,14 @@
 
 #include "vtpu/plan.h"
 
-static void types_print(const vtpu_program_t* program, const vtpu_step_t* step, tpt_str_t* out) {
+static void types_print(const vtpu_program_t* program, const tpt_node_t* node, tpt_str_t* out) {
   char text[200];
-  for (uint32_t i = 0; i < step->node->operand_count; i++) {
-    const tpt_type_t* type = tpt_graph_type(program->graph, step->node->operands[i]);
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    const tpt_type_t* type = tpt_graph_type(program->graph, node->operands[i]);
     tpt_str_printf(out, "%s%s", i ? ", " : "", tpt_type_print(type, text, sizeof(text)));
   }
-  for (uint32_t r = 0; r < step->node->result_count; r++) {
-    const tpt_type_t* type = tpt_graph_type(program->graph, tpt_node_result(step->node, r));
+  for (uint32_t r = 0; r < node->result_count; r++) {
+    const tpt_type_t* type = tpt_graph_type(program->graph, tpt_node_result(node, r));
     tpt_str_printf(out, "%s%s", r ? ", " : " -> ", tpt_type_print(type, text, sizeof(text)));
   }
 }
@@ -27,6 +27,11 @@ static void loop_print(const vtpu_loop_t* loop, tpt_str_t* out) {
   tpt_str_append_char(out, ')');
 }
 
+static void node_print(const vtpu_program_t* program, const tpt_node_t* node, tpt_str_t* out) {
+  tpt_str_printf(out, "%s ", tpt_hlo_row(node->op)->mnemonic);
+  types_print(program, node, out);
+}
+
 static void block_print(const vtpu_program_t* program, const vtpu_block_plan_t* block, int depth,
                         tpt_str_t* out);
 
@@ -39,13 +44,17 @@ static void step_print(const vtpu_program_t* program, const vtpu_step_t* step, i
   } else if (step->rows) {
     tpt_str_printf(out, "rows\t%" PRId64 " blocks, %d threads", step->rows->blocks,
                    step->rows->lane_count);
-    for (int i = 0; i < step->rows->loop_count; i++) {
+    for (int i = 0; i < step->rows->part_count; i++) {
+      const vtpu_rows_part_t* part = &step->rows->parts[i];
       tpt_str_append_cstr(out, i ? "; " : ": ");
-      loop_print(step->rows->loops[i], out);
+      if (part->loop)
+        loop_print(part->loop, out);
+      else
+        node_print(program, part->node, out);
     }
   } else if (step->node) {
     tpt_str_printf(out, "%s\t", tpt_hlo_row(step->node->op)->mnemonic);
-    types_print(program, step, out);
+    types_print(program, step->node, out);
   } else {
     tpt_str_append_cstr(out, "copy\t");
   }

@@ -84,6 +84,7 @@ typedef struct vtpu_loop_spec {
   // tile has row_block of the innermost of them (with all columns, if more than one). 0: a plain loop.
   int row_rank;
   int64_t row_block;
+  bool row_spans;  // a local array holds several such tiles, along the innermost row dimension
 } vtpu_loop_spec_t;
 
 // --- the compiled form ---------------------------------------------------------------------------------
@@ -173,6 +174,7 @@ typedef struct vtpu_loop {
   size_t frame_size;      // bytes of registers, accumulators and work of one thread
   int64_t element_count;  // of the iteration space
   int64_t cost;           // nanoseconds on one thread
+  int row_level;          // of the innermost row dimension if local arrays span tiles, else -1
   int rank;               // of the iteration space, merged
   const int64_t* dims;
   int op_count;  // distinct ops, in the order of evaluation
@@ -227,7 +229,8 @@ int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
 typedef struct vtpu_frame {
   const vtpu_loop_t* loop;
   void* const* pointers;
-  char* local;  // of row steps
+  char* local;        // of row steps
+  int64_t row_first;  // tile of the innermost row dimension at which local arrays begin
   int64_t extent[2];
   int64_t rows, columns, lanes;
   char* work;                      // work_size bytes for reductions

@@ -36,9 +36,14 @@ static uint16_t stream_add(vtpu_build_t* b, uint32_t buffer, const vtpu_map_t* m
   stream->buffer = buffer;
   stream->offset = map->offset * size;
   int64_t* step = vtpu_tile_steps(b->spec, b->tile, map, size, b->arena);
-  // A local array holds one block: the levels of rows, the first ones, do not move in it.
+  // A local array holds a block: the levels of rows, the first ones, do not move in it, but for the
+  // innermost one when the block is of several tiles.
   for (int d = 0, level = 0; step && vtpu_buffer_is_local(buffer) && d < b->spec->row_rank; d++)
-    if (b->tile->box[d] < b->spec->dims[d]) step[level++] = 0;
+    if (b->tile->box[d] < b->spec->dims[d]) {
+      bool spans = b->spec->row_spans && d == b->spec->row_rank - 1;
+      if (!spans) step[level] = 0;
+      level++;
+    }
   stream->step = step;
   return (uint16_t)(VTPU_PLACE_STREAM | b->loop->stream_count++);
 }

@@ -135,6 +135,8 @@ void vtpu_frame_seek(vtpu_frame_t* frame, int64_t kept_tile, int64_t reduced_til
     int64_t offset = stream->offset;
     for (int level = 0; level < loop->level_count; level++)
       offset += stream->step[level] * frame->at[level];
+    if (loop->row_level >= 0 && vtpu_buffer_is_local(stream->buffer))
+      offset -= stream->step[loop->row_level] * frame->row_first;
     frame->slots[stream->slot] = (void*)(base + offset);
   }
   extents_set(frame);
@@ -205,6 +207,7 @@ void vtpu_frame_begin(vtpu_frame_t* frame, const vtpu_loop_t* loop, void* const*
   frame->loop = loop;
   frame->pointers = pointers;
   frame->local = NULL;
+  frame->row_first = 0;
   frame->extent[0] = frame->extent[1] = 1;
   frame->slots[0] = NULL;
   for (int i = 0; i < loop->register_count; i++)

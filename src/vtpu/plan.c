@@ -319,6 +319,11 @@ static tpt_status_t step_fold(plan_t* plan, const vtpu_step_t* step) {
 // Buffers exist from here on: kernels are prepared, loops compiled.
 static tpt_status_t steps_complete(fuse_t* f, steps_t* steps) {
   TPT_TRY(tpt_arena_status(f->plan->temp));
+  TPT_TRY(plan_rows(f, steps->data, steps->count));
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < steps->count; i++)
+    if (steps->data[i].run) steps->data[kept++] = steps->data[i];
+  steps->count = kept;
   for (uint32_t i = 0; i < steps->count; i++) {
     vtpu_step_t* step = &steps->data[i];
     TPT_TRY(step_buffers(f->plan, step->node, step));
@@ -329,9 +334,8 @@ static tpt_status_t steps_complete(fuse_t* f, steps_t* steps) {
     else if (step->row)
       TPT_TRY(kernel_make(f->plan, step->node, step));
   }
-  TPT_TRY(plan_rows(f));
   for (fuse_loop_t* loop = f->loops; loop; loop = loop->next) {
-    if (loop->output_count == 0) continue;
+    if (loop->output_count == 0 || (loop->product && !loop->group)) continue;
     vtpu_step_t* step = NULL;
     if (loop->group) {
       if (!plan_rows_is_last(loop)) continue;

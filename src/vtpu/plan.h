@@ -123,6 +123,12 @@ typedef struct fuse_demand {
   struct fuse_demand* next;
 } fuse_demand_t;
 
+// A step that needs a value in memory.
+typedef struct plan_reader {
+  uint32_t position;
+  struct plan_reader* next;
+} plan_reader_t;
+
 typedef struct plan_value {
   uint32_t rep;   // equal value that stands for this one (common subexpressions)
   uint32_t root;  // value whose memory, read in row-major order, is this one's (reshape, barrier)
@@ -132,6 +138,7 @@ typedef struct plan_value {
   bool materialised;
   uint32_t buffer;  // VTPU_NONE until needed
   uint32_t hard_q;  // least position of a step that needs it in memory; VTPU_NONE: no such step
+  plan_reader_t* readers;  // the steps behind hard_q
   fuse_demand_t* demands;
   fuse_loop_t* maker;  // the loop that stores it
   uint32_t local;      // its local buffer in a row step; VTPU_NONE: it has none
@@ -230,6 +237,7 @@ struct fuse_loop {
   int member_count, member_capacity;
   fuse_output_t outputs[VTPU_LOOP_OUTPUTS_MAX];
   int output_count;
+  const tpt_node_t* product;  // not a loop but a product that may be part of a row step
   struct row_group* group;  // the loops with which it makes a row step
   int row_rank;             // of a group: leading dimensions that are rows
   fuse_loop_t* next;

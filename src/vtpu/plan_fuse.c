@@ -50,6 +50,10 @@ tpt_status_t fuse_need(fuse_t* f, uint32_t root, uint32_t position) {
   if (!in_this_block(f, root)) return capture(f, root);
   if (!producer) value->materialised = true;
   if (position < value->hard_q) value->hard_q = position;
+  plan_reader_t* reader = tpt_arena_alloc(f->plan->temp, sizeof(*reader));
+  if (!reader) return tpt_arena_status(f->plan->temp);
+  *reader = (plan_reader_t){position, value->readers};
+  value->readers = reader;
   return NULL;
 }
 

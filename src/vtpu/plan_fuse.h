@@ -21,7 +21,8 @@ TPT_MUST_USE tpt_status_t fuse_reduce(fuse_t* f, const tpt_node_t* node, uint32_
 TPT_MUST_USE tpt_status_t fuse_bits(fuse_t* f, const tpt_node_t* node);
 
 // Gathers finished loops into row steps (plan_rows.c). Then, for the last loop of a group, its step.
-TPT_MUST_USE tpt_status_t plan_rows(fuse_t* f);
+// A product among `steps` that becomes part of a row step loses its `run`.
+TPT_MUST_USE tpt_status_t plan_rows(fuse_t* f, vtpu_step_t* steps, uint32_t step_count);
 bool plan_rows_is_last(const fuse_loop_t* loop);
 TPT_MUST_USE tpt_status_t plan_rows_step(plan_t* plan, const fuse_loop_t* loop,
                                          vtpu_step_t* out_step);

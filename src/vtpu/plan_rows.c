@@ -1,5 +1,6 @@
 // Finds loops that can share a row step (rows.h): a reduction of the minor dimensions and the loops that
-// feed it or use its results row by row, by their index maps alone. Runs when all loops of a block are
+// feed it or use its results row by row, by their index maps alone; and batched products whose results
+// or left operands are these rows (attention). A product poses as a loop over its result. Runs when all loops of a block are
 // known and before buffers exist; moves loops later, to the place of the group's last one. Invariant:
 // no step outside a group reads what the group writes before that place.
 #include <stdlib.h>
@@ -14,11 +15,17 @@ enum {
   SMALL_COUNT = 16384,    // elements; here threads do not matter
   BLOCK_LANES_MIN = 128,  // elements of a block, unless one is all
   LOCAL_MAX = 768 << 10,  // bytes of local arrays: they should stay in the second cache
+  PRODUCT_LOCAL_MAX = 1536 << 10,  // the same when products save much more
+  PRODUCT_ROW_BYTES = 512 << 10,   // of a block's widest array
+  PRODUCT_ROWS_MAX = 256,
+  PRODUCT_ROWS_MIN = 8,
+  PRODUCT_RHS_MAX = 1 << 21,  // elements of the right operand, which every block reads
+  PRODUCT_BLOCKS = 8,         // blocks worth having for the sake of threads
   CUTS_MAX = 24,
 };
 
 typedef struct row_group {
-  int64_t rows, block, blocks;  // rows of a block; blocks, the last of each radix may be shorter
+  int64_t rows, inner, block, span;  // as in rows.h: rows of a tile, tiles of a block
   size_t local_size;
   int count;
   fuse_loop_t* loops[GROUP_MAX];  // by position
@@ -128,14 +135,25 @@ static bool reads_are_aligned(const plan_t* plan, const row_group_t* group,
   return true;
 }
 
+static bool has_product_at(const row_group_t* group, uint32_t position) {
+  for (int i = 0; i < group->count; i++)
+    if (group->loops[i]->product && group->loops[i]->position == position) return true;
+  return false;
+}
+
 // True if nobody outside reads the value before the group's place. *out_inside: nobody outside at all.
 static bool readers_come_later(const plan_t* plan, const row_group_t* group, uint32_t root,
                                bool* out_inside) {
   const plan_value_t* value = &plan->values[root];
   uint32_t place = group->loops[group->count - 1]->position;
   int seen = 0;
-  *out_inside = value->hard_q == VTPU_NONE;
-  if (value->hard_q <= place) return false;
+  *out_inside = true;
+  for (const plan_reader_t* r = value->readers; r; r = r->next) {
+    if (seen++ == READERS_MAX) return false;
+    if (has_product_at(group, r->position)) continue;
+    if (r->position <= place) return false;
+    *out_inside = false;
+  }
   for (const fuse_demand_t* d = value->demands; d; d = d->next) {
     if (seen++ == READERS_MAX) return false;
     if (d->loop->members[d->member].kind != FUSE_LOAD || group_has(group, d->loop)) continue;
@@ -277,6 +295,19 @@ static int64_t block_rows(const row_group_t* group, int64_t inner) {
   return (inner + blocks - 1) / blocks;
 }
 
+// Tiles of a block in a group with products: these want many rows at once.
+static int64_t block_tiles(const row_group_t* group, int64_t columns) {
+  int64_t rows = PRODUCT_ROW_BYTES / (int64_t)sizeof(float) / columns;
+  if (rows > PRODUCT_ROWS_MAX) rows = PRODUCT_ROWS_MAX;
+  if (rows < PRODUCT_ROWS_MIN) rows = PRODUCT_ROWS_MIN;
+  int64_t tiles = (group->inner + group->block - 1) / group->block, span = rows / group->block;
+  int64_t outer = group->rows / group->inner;
+  while (span > 1 && outer * ((tiles + span - 1) / span) < PRODUCT_BLOCKS)
+    span /= 2;
+  if (span > tiles) span = tiles;
+  return span < 1 ? 1 : span;
+}
+
 typedef struct places {  // of local arrays
   size_t offsets[GROUP_MAX * VTPU_LOOP_OUTPUTS_MAX], sizes[GROUP_MAX * VTPU_LOOP_OUTPUTS_MAX];
   int last[GROUP_MAX * VTPU_LOOP_OUTPUTS_MAX];  // loop that last uses the place
@@ -284,10 +315,12 @@ typedef struct places {  // of local arrays
   size_t top;
 } places_t;
 
-static int last_reader(const plan_t* plan, const row_group_t* group, uint32_t value, int at) {
+static int last_reader(const row_group_t* group, uint32_t value, int at) {
   for (int i = group->count - 1; i > at; i--)
-    for (const fuse_demand_t* d = plan->values[value].demands; d; d = d->next)
-      if (d->loop == group->loops[i] && d->loop->members[d->member].kind == FUSE_LOAD) return i;
+    for (int m = 0; m < group->loops[i]->member_count; m++) {
+      const fuse_member_t* member = &group->loops[i]->members[m];
+      if (member->value == value && member->kind == FUSE_LOAD) return i;
+    }
   return at;
 }
 
@@ -311,7 +344,7 @@ static void locals_place(plan_t* plan, const row_group_t* group, int64_t block, 
         places->top += size;
         places->count++;
       }
-      places->last[at] = last_reader(plan, group, root, i);
+      places->last[at] = last_reader(group, root, i);
       plan->values[root].local = VTPU_BUFFER_LOCAL | (uint32_t)(places->offsets[at] / 64);
     }
 }
@@ -333,21 +366,104 @@ static tpt_status_t group_settle(plan_t* plan, row_group_t* group) {
   for (int d = group->loops[0]->row_rank - 2; d >= 0; d--)
     (void)radixes_merge(group, d);
   const fuse_loop_t* first = group->loops[0];
-  int64_t inner = first->dims[first->row_rank - 1], block = block_rows(group, inner), longest = 0;
-  for (int i = 0; i < group->count; i++)
+  int64_t longest = 0;
+  bool has_product = false;
+  for (int i = 0; i < group->count; i++) {
     if (group->loops[i]->count > longest) longest = group->loops[i]->count;
+    has_product |= group->loops[i]->product != NULL;
+  }
+  group->inner = first->dims[first->row_rank - 1];
+  group->block = block_rows(group, group->inner);
+  group->span = has_product ? block_tiles(group, longest / group->rows) : 1;
   places_t* places = tpt_arena_calloc(plan->temp, 1, sizeof(*places));
   if (!places) return tpt_arena_status(plan->temp);
-  locals_place(plan, group, block, places);
-  bool is_tiny = block * (longest / group->rows) < BLOCK_LANES_MIN && block < group->rows;
-  if (is_tiny || places->top > LOCAL_MAX) {
+  locals_place(plan, group, group->block * group->span, places);
+  bool is_tiny =
+      group->block * (longest / group->rows) < BLOCK_LANES_MIN && group->block < group->rows;
+  if (is_tiny || places->top > (has_product ? PRODUCT_LOCAL_MAX : LOCAL_MAX)) {
     group_drop(plan, group);
     return NULL;
   }
-  group->block = block;
-  group->blocks = group->rows / inner * ((inner + block - 1) / block);
   group->local_size = places->top;
   return NULL;
+}
+
+// --- products --------------------------------------------------------------------------------------------
+
+static tpt_status_t whole_kernel(const plan_t* plan, const tpt_node_t* node, tpt_arena_t* arena,
+                                 vtpu_kernel_t* out) {
+  tpt_type_t* types = tpt_arena_alloc(arena, sizeof(*types) * 3);
+  if (!types) return tpt_arena_status(arena);
+  for (int i = 0; i < 2; i++)
+    types[i] = *tpt_graph_type(plan->graph, node->operands[i]);
+  types[2] = *plan_type(plan, node->first_result);
+  *out = (vtpu_kernel_t){.graph = plan->graph,
+                         .node = node,
+                         .operand_count = 2,
+                         .result_count = 1,
+                         .operand_types = types,
+                         .result_types = types + 2,
+                         .arena = arena};
+  return NULL;
+}
+
+static bool is_float(tpt_dtype_t dtype) {
+  return dtype == TPT_F32 || dtype == TPT_BF16 || dtype == TPT_F16;
+}
+
+// A loop [batch][m][n] that stands for a product; NULL: a product that is better left alone.
+static tpt_status_t product_pose(fuse_t* f, const vtpu_step_t* step, fuse_loop_t** out) {
+  plan_t* plan = f->plan;
+  vtpu_kernel_t whole;
+  vtpu_dot_part_t part;
+  bool ok, is_new;
+  *out = NULL;
+  if (!is_float(plan_type(plan, step->node->first_result)->dtype)) return NULL;
+  TPT_TRY(whole_kernel(plan, step->node, plan->temp, &whole));
+  TPT_TRY(vtpu_dot_part_make(&whole, &part, &ok));
+  if (!ok || part.batch_count < 2 || part.m < PRODUCT_ROWS_MIN || part.n < 2 || part.k < 2 ||
+      part.k > PRODUCT_RHS_MAX / part.n)
+    return NULL;
+  tpt_type_t space = tpt_type_make(TPT_F32, 3, (int64_t[]){part.batch_count, part.m, part.n});
+  fuse_loop_t* loop = fuse_loop_create(plan, step->position, &space);
+  if (!loop) return tpt_arena_status(plan->temp);
+  loop->product = step->node;
+  vtpu_map_t result = fuse_map_identity(loop), rows = {0, {0}};
+  vtpu_map_t apart = {0, {1}};  // fits no rows, and keeps the batch apart from m
+  rows.stride[0] = part.m * part.k;
+  rows.stride[1] = part.k;
+  int maps[3] = {fuse_map_add(plan, loop, part.lhs_is_rows ? &rows : &apart),
+                 fuse_map_add(plan, loop, &apart), fuse_map_add(plan, loop, &result)};
+  for (int i = 0; i < 3; i++) {
+    uint32_t value = i < 2 ? plan_root(plan, step->node->operands[i]) : step->node->first_result;
+    int member = maps[i] < 0 ? -1 : fuse_member_add(plan, loop, value, maps[i], &is_new);
+    if (member < 0) return tpt_arena_status(plan->temp);
+    loop->members[member].kind = i < 2 ? FUSE_LOAD : FUSE_OP;
+    loop->outputs[0] = (fuse_output_t){.value = value, .member = member};
+  }
+  loop->output_count = 1;
+  *out = loop;
+  return NULL;
+}
+
+static tpt_status_t products_pose(fuse_t* f, const vtpu_step_t* steps, uint32_t count) {
+  if (f->loop_count == 0) return NULL;
+  for (uint32_t i = 0; i < count; i++) {
+    fuse_loop_t* loop;
+    if (!steps[i].node || steps[i].node->op != TPT_HLO_DOT_GENERAL) continue;
+    TPT_TRY(product_pose(f, &steps[i], &loop));
+    if (!loop) continue;
+    loop->next = f->loops;
+    f->loops = loop;
+    f->loop_count++;
+  }
+  return NULL;
+}
+
+static void products_take(const fuse_t* f, vtpu_step_t* steps, uint32_t count) {
+  for (const fuse_loop_t* loop = f->loops; loop; loop = loop->next)
+    for (uint32_t i = 0; loop->product && loop->group && i < count; i++)
+      if (steps[i].node == loop->product) steps[i].run = NULL;
 }
 
 // --- the pass --------------------------------------------------------------------------------------------
@@ -357,8 +473,9 @@ static int loop_compare(const void* a, const void* b) {
   return x->position < y->position ? -1 : x->position > y->position;
 }
 
-tpt_status_t plan_rows(fuse_t* f) {
+tpt_status_t plan_rows(fuse_t* f, vtpu_step_t* steps, uint32_t step_count) {
   plan_t* plan = f->plan;
+  TPT_TRY(products_pose(f, steps, step_count));
   fuse_loop_t** loops = tpt_arena_alloc(plan->temp, sizeof(*loops) * (f->loop_count + 1));
   if (!loops) return tpt_arena_status(plan->temp);
   uint32_t count = 0;
@@ -381,6 +498,7 @@ tpt_status_t plan_rows(fuse_t* f) {
   for (uint32_t i = 0; i < count; i++)
     if (loops[i]->group && plan_rows_is_last(loops[i]))
       TPT_TRY(group_settle(plan, loops[i]->group));
+  products_take(f, steps, step_count);
   return tpt_arena_status(plan->temp);
 }
 
@@ -415,6 +533,50 @@ static void spec_note(const vtpu_loop_spec_t* spec, vtpu_step_t* step, uint32_t*
     buffer_note(step->writes, &step->write_count, spec->outputs[o].buffer);
 }
 
+static uint32_t buffer_of(plan_t* plan, uint32_t root) {
+  uint32_t local = plan->values[root].local;
+  return local != VTPU_NONE ? local : plan_buffer_of(plan, root);
+}
+
+typedef struct product_sums {
+  double flops, bytes, cost;
+} product_sums_t;
+
+static double outer_bytes(const plan_t* plan, uint32_t buffer, tpt_value_t value) {
+  if (vtpu_buffer_is_local(buffer)) return 0;
+  return (double)tpt_type_size(tpt_graph_type(plan->graph, value));
+}
+
+static tpt_status_t product_part(plan_t* plan, const fuse_loop_t* loop, const vtpu_rows_t* rows,
+                                 vtpu_rows_part_t* out, product_sums_t* sums) {
+  const tpt_node_t* node = loop->product;
+  vtpu_kernel_t* whole = tpt_arena_alloc(plan->arena, sizeof(*whole));
+  vtpu_dot_part_t* part = tpt_arena_alloc(plan->arena, sizeof(*part));
+  bool ok;
+  if (!whole || !part) return tpt_arena_status(plan->arena);
+  TPT_TRY(whole_kernel(plan, node, plan->arena, whole));
+  TPT_TRY(vtpu_dot_part_make(whole, part, &ok));
+  int64_t full = rows->tile_rows * rows->span_tiles;
+  int64_t first = full < rows->inner_rows ? full : rows->inner_rows;
+  TPT_TRY(vtpu_dot_part_prepare(whole, first, rows->inner_rows % first, part));
+  *out = (vtpu_rows_part_t){.product = part, .node = node};
+  for (int i = 0; i < 2; i++) {
+    out->in[i] = buffer_of(plan, plan_root(plan, node->operands[i]));
+    sums->bytes += outer_bytes(plan, out->in[i], node->operands[i]);
+  }
+  out->out = buffer_of(plan, node->first_result);
+  sums->bytes += outer_bytes(plan, out->out, tpt_node_result(node, 0));
+  sums->flops += 2.0 * (double)rows->rows * (double)part->n * (double)part->k;
+  sums->cost += (double)part->kernels[0]->cost * (double)rows->rows / (double)first;
+  return NULL;
+}
+
+static void product_note(const vtpu_rows_part_t* part, vtpu_step_t* step, uint32_t* reads) {
+  for (int i = 0; i < 2; i++)
+    if (!is_written(step, part->in[i])) buffer_note(reads, &step->read_count, part->in[i]);
+  buffer_note(step->writes, &step->write_count, part->out);
+}
+
 tpt_status_t plan_rows_step(plan_t* plan, const fuse_loop_t* last, vtpu_step_t* out_step) {
   const row_group_t* group = last->group;
   size_t members = 1, outputs = 1;
@@ -423,26 +585,37 @@ tpt_status_t plan_rows_step(plan_t* plan, const fuse_loop_t* last, vtpu_step_t* 
     outputs += (size_t)group->loops[i]->output_count;
   }
   vtpu_rows_t* rows = tpt_arena_calloc(plan->arena, 1, sizeof(*rows));
-  vtpu_loop_t** loops = tpt_arena_alloc(plan->arena, sizeof(*loops) * (size_t)group->count);
+  vtpu_rows_part_t* parts = tpt_arena_calloc(plan->arena, (size_t)group->count, sizeof(*parts));
   uint32_t* reads = tpt_arena_alloc(plan->arena, sizeof(*reads) * members);
   vtpu_loop_spec_t* spec = tpt_arena_alloc(plan->temp, sizeof(*spec));
   memset(out_step, 0, sizeof(*out_step));
   out_step->writes = tpt_arena_alloc(plan->arena, sizeof(*reads) * outputs);
-  if (!rows || !loops || !reads || !spec || !out_step->writes)
+  if (!rows || !parts || !reads || !spec || !out_step->writes)
     TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a plan");
+  *rows = (vtpu_rows_t){.part_count = group->count,
+                        .parts = parts,
+                        .rows = group->rows,
+                        .inner_rows = group->inner,
+                        .tile_rows = group->block,
+                        .span_tiles = group->span,
+                        .local_size = group->local_size};
+  product_sums_t sums = {0, 0, 0};
   for (int i = 0; i < group->count; i++) {
+    const fuse_loop_t* loop = group->loops[i];
+    if (loop->product) {
+      TPT_TRY(product_part(plan, loop, rows, &parts[i], &sums));
+      product_note(&parts[i], out_step, reads);
+      continue;
+    }
     memset(spec, 0, sizeof(*spec));
-    TPT_TRY(fuse_loop_spec(plan, group->loops[i], spec));
-    spec->row_rank = group->loops[i]->row_rank;
+    TPT_TRY(fuse_loop_spec(plan, loop, spec));
+    spec->row_rank = loop->row_rank;
     spec->row_block = group->block;
-    TPT_TRY(vtpu_loop_compile(spec, plan->arena, &loops[i]));
+    spec->row_spans = group->span > 1;
+    TPT_TRY(vtpu_loop_compile(spec, plan->arena, &parts[i].loop));
     spec_note(spec, out_step, reads);
   }
-  *rows = (vtpu_rows_t){.loop_count = group->count,
-                        .loops = loops,
-                        .blocks = group->blocks,
-                        .local_size = group->local_size};
-  vtpu_rows_finish(rows);
+  vtpu_rows_finish(rows, (int64_t)sums.cost, sums.flops, sums.bytes);
   out_step->run = vtpu_step_rows;
   out_step->rows = rows;
   out_step->reads = reads;

@@ -119,6 +119,139 @@ static void test_masks_that_repeat(void) {
   masked_case(5, 1);
 }
 
+// softmax(q k^T scale + mask) v for queries that need not fill a block, q and v lying as [B][T][H][D].
+static void attention_case(int64_t t_count, int64_t s_count, tpt_precision_t precision,
+                           double tolerance) {
+  enum { B = 2, H = 3, D = 16 };
+  tpt_graph_t* g = program_graph();
+  tpt_type_t q_type = type_of(TPT_F32, 4, DIMS(B, t_count, H, D));
+  tpt_type_t k_type = type_of(TPT_F32, 4, DIMS(B, s_count, H, D));
+  tpt_type_t scores = type_of(TPT_F32, 4, DIMS(B, H, t_count, s_count));
+  tpt_type_t mask_type = type_of(TPT_F32, 4, DIMS(B, 1, 1, s_count));
+  tpt_value_t q = tpt_graph_parameter(g, &q_type), k = tpt_graph_parameter(g, &k_type);
+  tpt_value_t v = tpt_graph_parameter(g, &k_type), mask = tpt_graph_parameter(g, &mask_type);
+  tpt_dot_t first = {.batch_count = 2,
+                     .lhs_batch = {0, 2},
+                     .rhs_batch = {0, 2},
+                     .contract_count = 1,
+                     .lhs_contract = {3},
+                     .rhs_contract = {3},
+                     .precision = precision};
+  tpt_dot_t second = {.batch_count = 2,
+                      .lhs_batch = {0, 1},
+                      .rhs_batch = {0, 2},
+                      .contract_count = 1,
+                      .lhs_contract = {3},
+                      .rhs_contract = {1},
+                      .precision = precision};
+  tpt_value_t s = tpt_hlo_dot_general(g, q, k, &first);
+  s = tpt_hlo_binary(g, TPT_HLO_MULTIPLY, s, tpt_hlo_splat_f64(g, &scores, 0.25));
+  s = tpt_hlo_binary(g, TPT_HLO_ADD, s, widen(g, mask, &scores));
+  tpt_value_t y = tpt_hlo_dot_general(g, softmax(g, s, &scores), v, &second);
+  vtpu_program_t* program;
+  if (!compile(g, &y, 1, &program)) return;
+  CHECK_EQ(program->main->step_count, 1);
+  CHECK_EQ(row_steps(program), 1);
+  // Scores are never whole in memory.
+  if (s_count > 500)
+    CHECK(vtpu_program_temp_size(program) < (size_t)(B * H * t_count * s_count) * sizeof(float));
+  float *dq = probe_random(&q_type), *dk = probe_random(&k_type), *dv = probe_random(&k_type);
+  float* dm = probe_random(&mask_type);
+  float* row = malloc((size_t)s_count * sizeof(*row));
+  double* p = malloc((size_t)s_count * sizeof(*p));
+  void* out[1];
+  if (row && p && CHECK_OK(program_run(program, (const void*[]){dq, dk, dv, dm}, out, false))) {
+    double worst = 0;
+    for (int64_t r = 0; r < B * H * t_count; r++) {
+      int64_t b = r / (H * t_count), h = r / t_count % H, t = r % t_count;
+      for (int64_t i = 0; i < s_count; i++) {
+        double sum = 0;
+        for (int d = 0; d < D; d++)
+          sum += (double)dq[((b * t_count + t) * H + h) * D + d] *
+                 dk[((b * s_count + i) * H + h) * D + d];
+        row[i] = (float)(sum * 0.25) + dm[b * s_count + i];
+      }
+      softmax_expect(row, p, s_count);
+      for (int d = 0; d < D; d++) {
+        double want = 0;
+        for (int64_t i = 0; i < s_count; i++)
+          want += p[i] * dv[((b * s_count + i) * H + h) * D + d];
+        worst = fmax(worst, fabs(((float*)out[0])[r * D + d] - want));
+      }
+    }
+    CHECK(worst < tolerance);
+    free(out[0]);
+  }
+  free(row);
+  free(p);
+  free(dq);
+  free(dk);
+  free(dv);
+  free(dm);
+  vtpu_program_release(program);
+}
+
+static void test_attention_is_one_step(void) {
+  attention_case(8, 20, TPT_PRECISION_HIGHEST, 1e-6);
+  attention_case(33, 47, TPT_PRECISION_HIGHEST, 1e-6);
+  attention_case(301, 1030, TPT_PRECISION_HIGHEST, 1e-6);
+  attention_case(70, 2500, TPT_PRECISION_HIGHEST, 1e-6);
+  attention_case(33, 47, TPT_PRECISION_DEFAULT, 1e-2);
+  attention_case(301, 1030, TPT_PRECISION_HIGH, 1e-4);
+}
+
+// The gradient of the scores is used twice, by rows and by columns: it has to be in memory as well.
+static void test_products_share_rows_that_others_read(void) {
+  enum { B = 2, T = 40, D = 8 };
+  tpt_graph_t* g = program_graph();
+  tpt_type_t type = type_of(TPT_F32, 3, DIMS(B, T, D)), scores = type_of(TPT_F32, 3, DIMS(B, T, T));
+  tpt_value_t x = tpt_graph_parameter(g, &type);
+  tpt_dot_t by_d = {.batch_count = 1,
+                    .contract_count = 1,
+                    .lhs_contract = {2},
+                    .rhs_contract = {2},
+                    .precision = TPT_PRECISION_HIGHEST};
+  tpt_dot_t by_rows = by_d, by_columns = by_d;
+  by_rows.rhs_contract[0] = 1;
+  by_columns.lhs_contract[0] = by_columns.rhs_contract[0] = 1;
+  tpt_value_t p = softmax(g, tpt_hlo_dot_general(g, x, x, &by_d), &scores);
+  tpt_value_t results[2] = {tpt_hlo_dot_general(g, p, x, &by_rows),
+                            tpt_hlo_dot_general(g, p, x, &by_columns)};
+  tpt_graph_return(g, results, 2);
+  float* dx = probe_random(&type);
+  void* out[2];
+  if (program_eval(g, (const void*[]){dx}, out, false)) {
+    for (int b = 0; b < B; b++) {
+      double columns[T][D] = {{0}};
+      for (int t = 0; t < T; t++) {
+        float row[T];
+        double weights[T];
+        for (int s = 0; s < T; s++) {
+          double sum = 0;
+          for (int d = 0; d < D; d++)
+            sum += (double)dx[(b * T + t) * D + d] * dx[(b * T + s) * D + d];
+          row[s] = (float)sum;
+        }
+        softmax_expect(row, weights, T);
+        for (int d = 0; d < D; d++) {
+          double want = 0;
+          for (int s = 0; s < T; s++) {
+            want += weights[s] * dx[(b * T + s) * D + d];
+            columns[s][d] += weights[s] * dx[(b * T + t) * D + d];
+          }
+          CHECK_NEAR(((float*)out[0])[(b * T + t) * D + d], want, 1e-5);
+        }
+      }
+      for (int s = 0; s < T; s++)
+        for (int d = 0; d < D; d++)
+          CHECK_NEAR(((float*)out[1])[(b * T + s) * D + d], columns[s][d], 1e-5);
+    }
+    free(out[0]);
+    free(out[1]);
+  }
+  free(dx);
+}
+
 // Mean and centred rows of a transposed operand; the mean is a result as well, so it outlives the step.
 static void test_norm_of_a_transposed_operand(void) {
   enum { A = 6, C = 10, N = 48 };
@@ -221,6 +354,8 @@ static void test_rows_of_a_transpose_are_not_grouped(void) {
 int main(void) {
   RUN(test_softmax_of_every_shape);
   RUN(test_masks_that_repeat);
+  RUN(test_attention_is_one_step);
+  RUN(test_products_share_rows_that_others_read);
   RUN(test_norm_of_a_transposed_operand);
   RUN(test_a_step_between_keeps_loops_apart);
   RUN(test_rows_of_a_transpose_are_not_grouped);

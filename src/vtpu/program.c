@@ -158,8 +158,7 @@ tpt_status_t vtpu_step_loop(const vtpu_step_t* step, const vtpu_run_t* run) {
 }
 
 tpt_status_t vtpu_step_rows(const vtpu_step_t* step, const vtpu_run_t* run) {
-  vtpu_rows_run(step->rows, run->exec, run->pointers, run->temp + step->scratch_offset);
-  return NULL;
+  return vtpu_rows_run(step->rows, run->exec, run->pointers, run->temp + step->scratch_offset);
 }
 
 enum { FEW = 16 };

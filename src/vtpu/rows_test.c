@@ -25,8 +25,8 @@ static void test_lanes_have_their_own_scratch(void) {
   CHECK(rows != NULL);
   if (!rows) return;
   size_t frames = 0;
-  for (int i = 0; i < rows->loop_count; i++)
-    frames += rows->loops[i]->frame_size;
+  for (int i = 0; i < rows->part_count; i++)
+    frames += rows->parts[i].loop->frame_size;
   CHECK(rows->lane_size >= frames + rows->local_size);
   CHECK_EQ(rows->scratch_size, rows->lane_size * (size_t)rows->lane_count);
   CHECK(rows->local_size > 0 && rows->blocks > 1 && rows->cost > 0);
