@@ -136,13 +136,17 @@ tpt_status_t vtpu_dot_shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* 
   return tpt_arena_status(kernel->arena);
 }
 
+tpt_status_t vtpu_dot_shape_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t* shape) {
+  kernel->flops = vtpu_dot_flops(shape);
+  bool is_done = false;
+  TPT_TRY(vtpu_dot_strip_prepare(kernel, shape, &is_done));
+  return is_done ? NULL : vtpu_dot_blas_prepare(kernel, shape);
+}
+
 tpt_status_t vtpu_dot_prepare(vtpu_kernel_t* kernel) {
   vtpu_dot_shape_t shape = {0};
   TPT_TRY(vtpu_dot_shape_make(kernel, &shape));
-  kernel->flops = vtpu_dot_flops(&shape);
-  bool is_done = false;
-  TPT_TRY(vtpu_dot_strip_prepare(kernel, &shape, &is_done));
-  return is_done ? NULL : vtpu_dot_blas_prepare(kernel, &shape);
+  return vtpu_dot_shape_prepare(kernel, &shape);
 }
 
 tpt_status_t vtpu_dot_run(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,

@@ -41,6 +41,9 @@ static inline double vtpu_dot_flops(const vtpu_dot_shape_t* s) {
 }
 // How the kernel's node multiplies its operands; the shape's tables live in the kernel's arena.
 TPT_MUST_USE tpt_status_t vtpu_dot_shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* shape);
+// Prepares the kernel for a shape, by the best of the ways below.
+TPT_MUST_USE tpt_status_t vtpu_dot_shape_prepare(vtpu_kernel_t* kernel,
+                                                 const vtpu_dot_shape_t* shape);
 // Bytes that a product reads and writes at least.
 double vtpu_dot_bytes(const vtpu_kernel_t* kernel);
 // Elements from the start of an operand to its batch element `batch`.

@@ -58,9 +58,7 @@ static tpt_status_t kernel_make(const vtpu_kernel_t* whole, int64_t rows,
   shape.batch_rank = 0;
   shape.batch_count = 1;
   shape.m = shape.sides[0].free.count = rows;
-  bool is_done = false;
-  TPT_TRY(vtpu_dot_bf16_prepare(kernel, &shape, &is_done));
-  if (!is_done) TPT_TRY(vtpu_dot_blas_prepare(kernel, &shape));
+  TPT_TRY(vtpu_dot_shape_prepare(kernel, &shape));
   *out = kernel;
   return NULL;
 }
@@ -85,14 +83,12 @@ static int64_t batch_offset(const vtpu_dot_part_t* part, int side, int64_t batch
   return offset;
 }
 
-tpt_status_t vtpu_dot_part_run(const vtpu_dot_part_t* part, int which, int64_t row, const void* lhs,
-                               const void* lhs_rows, const void* rhs, void* out_rows,
-                               bool flush_subnormals, void* scratch) {
-  int64_t batch = row / part->m, inside = row % part->m;
-  const void* in[2] = {lhs_rows, (const char*)rhs + batch_offset(part, 1, batch)};
-  if (!lhs_rows)
-    in[0] = (const char*)lhs + batch_offset(part, 0, batch) + inside * part->row_stride;
-  vtpu_exec_t exec = {.pool = NULL, .flush_subnormals = flush_subnormals};
-  void* out[1] = {out_rows};
-  return vtpu_dot_run(part->kernels[which], &exec, scratch, in, out);
+tpt_status_t vtpu_dot_part_run(const vtpu_dot_part_t* part, const vtpu_dot_piece_t* piece) {
+  int64_t batch = piece->row / part->m, inside = piece->row % part->m;
+  const void* in[2] = {piece->lhs_rows, (const char*)piece->rhs + batch_offset(part, 1, batch)};
+  if (!piece->lhs_rows)
+    in[0] = (const char*)piece->lhs + batch_offset(part, 0, batch) + inside * part->row_stride;
+  vtpu_exec_t exec = {.pool = NULL, .flush_subnormals = piece->flush_subnormals};
+  void* out[1] = {piece->out_rows};
+  return vtpu_dot_run(part->kernels[piece->which], &exec, piece->scratch, in, out);
 }

@@ -23,10 +23,18 @@ TPT_MUST_USE tpt_status_t vtpu_dot_part_make(const vtpu_kernel_t* whole, vtpu_do
 // Prepares blocks of `rows` and (if not 0) `last_rows` rows.
 TPT_MUST_USE tpt_status_t vtpu_dot_part_prepare(const vtpu_kernel_t* whole, int64_t rows,
                                                 int64_t last_rows, vtpu_dot_part_t* part);
-// Rows [row, row + rows of kernels[which]) of the result, all of one batch element. lhs_rows: these
-// rows of the lhs (from a dense block of them), or NULL to take them from `lhs`.
-TPT_MUST_USE tpt_status_t vtpu_dot_part_run(const vtpu_dot_part_t* part, int which, int64_t row,
-                                            const void* lhs, const void* lhs_rows, const void* rhs,
-                                            void* out_rows, bool flush_subnormals, void* scratch);
+// Rows [row, row + rows of kernels[which]) of the result, all of one batch element.
+typedef struct vtpu_dot_piece {
+  int which;
+  int64_t row;
+  const void* lhs;       // whole
+  const void* lhs_rows;  // (optional) these rows of the lhs, dense, instead of `lhs`
+  const void* rhs;       // whole
+  void* out_rows;
+  void* scratch;
+  bool flush_subnormals;
+} vtpu_dot_piece_t;
+TPT_MUST_USE tpt_status_t vtpu_dot_part_run(const vtpu_dot_part_t* part,
+                                            const vtpu_dot_piece_t* piece);
 
 #endif  // TPUTORCH_VTPU_DOT_PART_H_

@@ -48,9 +48,15 @@ static void blocks_match_the_whole(tpt_precision_t precision) {
   float* blocks = program_memory(sizeof(float) * B * H * M * N);
   void* scratch = program_memory(part.scratch_size);
   for (int64_t batch = 0; batch < B * H; batch++)
-    for (int64_t row = 0; row < M; row += ROWS)
-      CHECK_OK(vtpu_dot_part_run(&part, row + ROWS > M, batch * M + row, x, NULL, y,
-                                 blocks + (batch * M + row) * N, false, scratch));
+    for (int64_t row = 0; row < M; row += ROWS) {
+      vtpu_dot_piece_t piece = {.which = row + ROWS > M,
+                                .row = batch * M + row,
+                                .lhs = x,
+                                .rhs = y,
+                                .out_rows = blocks + (batch * M + row) * N,
+                                .scratch = scratch};
+      CHECK_OK(vtpu_dot_part_run(&part, &piece));
+    }
   void* out[1];
   if (program_eval(g, (const void*[]){x, y}, out, false)) {
     double worst = 0;

@@ -91,17 +91,20 @@ static char* local_at(const lane_t* lane, uint32_t buffer) {
 static void product_run(const lane_t* lane, const vtpu_rows_part_t* part, const block_t* block) {
   launch_t* launch = lane->launch;
   const vtpu_dot_part_t* product = part->product;
-  bool in_is_local = vtpu_buffer_is_local(part->in[0]),
-       out_is_local = vtpu_buffer_is_local(part->out);
-  const void* lhs = in_is_local ? NULL : launch->pointers[part->in[0]];
-  const void* lhs_rows = in_is_local ? local_at(lane, part->in[0]) : NULL;
-  char* out = out_is_local
-                  ? local_at(lane, part->out)
-                  : (char*)launch->pointers[part->out] + block->row * product->result_stride;
-  int which = block->is_last && product->kernels[1] ? 1 : 0;
-  tpt_status_t status =
-      vtpu_dot_part_run(product, which, block->row, lhs, lhs_rows, launch->pointers[part->in[1]],
-                        out, launch->flush_subnormals, lane->product_scratch);
+  vtpu_dot_piece_t piece = {.which = block->is_last && product->kernels[1] ? 1 : 0,
+                            .row = block->row,
+                            .rhs = launch->pointers[part->in[1]],
+                            .scratch = lane->product_scratch,
+                            .flush_subnormals = launch->flush_subnormals};
+  if (vtpu_buffer_is_local(part->in[0]))
+    piece.lhs_rows = local_at(lane, part->in[0]);
+  else
+    piece.lhs = launch->pointers[part->in[0]];
+  if (vtpu_buffer_is_local(part->out))
+    piece.out_rows = local_at(lane, part->out);
+  else
+    piece.out_rows = (char*)launch->pointers[part->out] + block->row * product->result_stride;
+  tpt_status_t status = vtpu_dot_part_run(product, &piece);
   tpt_status_t none = NULL;
   if (status && !atomic_compare_exchange_strong(&launch->status, &none, status))
     tpt_status_release(status);
