@@ -149,6 +149,9 @@ static void orient(vtpu_conv_plan_t* plan) {
     if (step <= FOLD_MAX) position_run = axis->out_count;
     if (tap <= FOLD_MAX) k_run = axis->tap_count;
   }
+  // The weights of a reversed window stay contiguous if K is not the inner axis (k_taps).
+  for (int d = 0; d < plan->spatial_count; d++)
+    if (plan->reversal[d] && plan->kernel.size[VTPU_CONV_SPATIAL + d] > 1) k_run = 1;
   plan->position_inner = position_run >= k_run;
   plan->fold = plan->position_inner ? step : tap;
   plan->fold_axis = inner;

@@ -7,7 +7,10 @@
 #include <immintrin.h>
 #include <string.h>
 
-enum { K_BLOCK = 16 };  // tiles of k whose two rhs strips (32 KiB) stay in the first cache
+enum {
+  K_BLOCK = 16,     // tiles of k whose two rhs strips (32 KiB) stay in the first cache
+  SHORT_TILES = 3,  // of k: a short sum
+};
 
 typedef struct tile_config {
   uint8_t palette, start_row, reserved[14];
@@ -134,6 +137,18 @@ static void patch_end(const vtpu_strip_product_t* p, int row, int col, const pat
   }
 }
 
+// The results of a quad are fetched while the one before it is summed: stores of tiles to memory that is
+// not at hand wait for one row after the other.
+static void results_fetch(const vtpu_strip_product_t* p, int row, int col) {
+  int rows = p->m - row < 32 ? p->m - row : 32;
+  bool two_cols = col + 16 < p->n;
+  const float* c = p->c + row * p->ldc + col;
+  for (int i = 0; i < rows; i++, c += p->ldc) {
+    __builtin_prefetch(c, 1, 3);
+    if (two_cols) __builtin_prefetch(c + 16, 1, 3);
+  }
+}
+
 // 2 x 2, 2 x 1, 1 x 2 or 1 x 1 tiles.
 static void quad(const vtpu_strip_product_t* p, int row, int col, int k, int k_tiles,
                  copy_t* copy) {
@@ -180,6 +195,23 @@ static void quad(const vtpu_strip_product_t* p, int row, int col, int k, int k_t
   patch_end(p, row, col, &c);
 }
 
+// Column by column, so that a pair of rhs strips stays in the first cache; short sums, which spend their
+// time on the results, go row by row, as these lie in memory.
+static void walk(const vtpu_strip_product_t* p, int k, int k_tiles, copy_t* copy) {
+  if (k_tiles <= SHORT_TILES) {
+    for (int row = 0; row < p->m; row += 32)
+      for (int col = 0; col < p->n; col += 32)
+        quad(p, row, col, k, k_tiles, copy);
+    return;
+  }
+  for (int col = 0; col < p->n; col += 32) {
+    for (int row = 0; row < p->m; row += 32) {
+      if (row + 32 < p->m) results_fetch(p, row + 32, col);
+      quad(p, row, col, k, k_tiles, copy);
+    }
+  }
+}
+
 void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
   tile_config_t before;
   copy_t copy;
@@ -188,9 +220,7 @@ void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
   _tile_loadconfig(&config);
   do {
     int k_tiles = tiles - k < K_BLOCK ? tiles - k : K_BLOCK;
-    for (int col = 0; col < p->n; col += 32)
-      for (int row = 0; row < p->m; row += 32)
-        quad(p, row, col, k, k_tiles, &copy);
+    walk(p, k, k_tiles, &copy);
     k += K_BLOCK;
   } while (k < tiles);
   if (before.palette != 0) {
@@ -203,6 +233,23 @@ void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
 const bool vtpu_strip_has_amx = true;
 #else
 const bool vtpu_strip_has_amx = false;
+// Column by column, so that a pair of rhs strips stays in the first cache; short sums, which spend their
+// time on the results, go row by row, as these lie in memory.
+static void walk(const vtpu_strip_product_t* p, int k, int k_tiles, copy_t* copy) {
+  if (k_tiles <= SHORT_TILES) {
+    for (int row = 0; row < p->m; row += 32)
+      for (int col = 0; col < p->n; col += 32)
+        quad(p, row, col, k, k_tiles, copy);
+    return;
+  }
+  for (int col = 0; col < p->n; col += 32) {
+    for (int row = 0; row < p->m; row += 32) {
+      if (row + 32 < p->m) results_fetch(p, row + 32, col);
+      quad(p, row, col, k, k_tiles, copy);
+    }
+  }
+}
+
 void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
   (void)p;
 }
