@@ -90,6 +90,22 @@ py::list recent_compiles() {
   return out;
 }
 
+py::list refused_donations() {
+  tpt_refused_donation_t refusals[TPT_REFUSED_DONATION_MAX];
+  int count = tpt_refused_donations(refusals);
+  py::list out;
+  for (int i = 0; i < count; i++) {
+    py::dict item;
+    item["op"] = refusals[i].op;
+    if (refusals[i].file)
+      item["where"] = std::string(refusals[i].file) + ":" + std::to_string(refusals[i].line);
+    item["copied_bytes"] = refusals[i].size;
+    item["reason"] = refusals[i].reason;
+    out.append(item);
+  }
+  return out;
+}
+
 py::dict counters() {
   tpt_counters_t counters;
   tpt_counters_get(&counters);
@@ -103,6 +119,7 @@ py::dict counters() {
   out["downloads"] = counters.downloads;
   out["donations"] = counters.donations;
   out["refused_donations"] = counters.refused_donations;
+  out["fused_windows"] = counters.fused_windows;
   out["disk_hits"] = counters.disk_hits;
   out["disk_misses"] = counters.disk_misses;
   out["disk_errors"] = counters.disk_errors;
@@ -115,6 +132,7 @@ py::dict counters() {
                     &ops);
   out["fallback_ops"] = ops;
   out["recent_compiles"] = recent_compiles();
+  out["recent_refused_donations"] = refused_donations();
   return out;
 }
 

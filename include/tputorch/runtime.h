@@ -203,6 +203,17 @@ typedef struct tpt_counters {
   double compile_seconds;
 } tpt_counters_t;
 void tpt_counters_get(tpt_counters_t* out_counters);
+// A write in place that copied its whole tensor, because the old value had to stay.
+typedef struct tpt_refused_donation {
+  const char* op;      // "add_.Tensor" by its row
+  const char* file;    // (optional) Python line of the call
+  const char* reason;  // static
+  int line;
+  size_t size;  // bytes that were copied
+} tpt_refused_donation_t;
+enum { TPT_REFUSED_DONATION_MAX = 16 };
+// The latest ones of all devices, oldest first; how many were written to out.
+int tpt_refused_donations(tpt_refused_donation_t out[TPT_REFUSED_DONATION_MAX]);
 void tpt_counters_reset(void);
 // The first trouble of the disk cache in words, cut at text_size; "" when there was none.
 void tpt_disk_trouble(char* text, int text_size);

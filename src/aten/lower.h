@@ -81,7 +81,7 @@ typedef struct tpt_op_params {
                        // key: a size, a special case; itself part of the key (tpt_lower_kind)
   bool uses_rng;
   bool is_step;  // no ATen op but a step of some: the adapter's own code calls it
-  bool fills;  // one value goes everywhere: what is written may repeat an address
+  bool fills;    // one value goes everywhere: what is written may repeat an address
 } tpt_op_params_t;
 
 struct tpt_op {

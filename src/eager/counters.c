@@ -40,6 +40,20 @@ void tpt_counters_get(tpt_counters_t* out_counters) {
   out_counters->fallbacks = atomic_load_explicit(&fallback_count, memory_order_relaxed);
 }
 
+int tpt_refused_donations(tpt_refused_donation_t out[TPT_REFUSED_DONATION_MAX]) {
+  int count = 0;
+  for (int i = 0; i < tpt_device_count_open(); i++) {
+    tpt_device_t* device = tpt_device_peek(i);
+    tpt_device_lock(device);
+    uint64_t end = device->counters.refused_donations, number = 0;
+    if (end > TPT_REFUSED_DONATION_MAX) number = end - TPT_REFUSED_DONATION_MAX;
+    for (; number < end && count < TPT_REFUSED_DONATION_MAX; number++)
+      out[count++] = device->refusals[number % TPT_REFUSED_DONATION_MAX];
+    tpt_device_unlock(device);
+  }
+  return count;
+}
+
 void tpt_counters_reset(void) {
   for (int i = 0; i < tpt_device_count_open(); i++) {
     tpt_device_t* device = tpt_device_peek(i);

@@ -52,6 +52,7 @@ struct tpt_device {
   // reports
   tpt_device_memory_t memory;
   tpt_counters_t counters;
+  tpt_refused_donation_t refusals[TPT_REFUSED_DONATION_MAX];  // ring by counters.refused_donations
   struct tpt_compile_log* compile_log;  // (optional) NULL: nothing was compiled yet
   // memory of the call in progress
   tpt_frame_t frame;

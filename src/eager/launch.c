@@ -161,6 +161,17 @@ static void undo(launch_t* l) {
   }
 }
 
+static void note_refusal(launch_t* l, size_t size, bool is_shared) {
+  uint64_t number = l->device->counters.refused_donations++;
+  l->device->refusals[number % TPT_REFUSED_DONATION_MAX] = (tpt_refused_donation_t){
+      .op = l->site.name,
+      .file = l->site.file,
+      .line = l->site.line,
+      .size = size,
+      .reason = is_shared ? "another tensor shares the old value, or it is being read"
+                          : "in debug mode a failed call must leave the old value"};
+}
+
 // Operands whose buffers others hold too, or that must survive a failure, are kept.
 static tpt_status_t choose_donations(launch_t* l) {
   tpt_frame_t* frame = &l->device->frame;
@@ -170,9 +181,10 @@ static tpt_status_t choose_donations(launch_t* l) {
                             sizeof(*frame->keep)));
   for (uint32_t i = 0; i < entry->donation_count; i++) {
     const tpt_cell_t* cell = frame->groups[entry->donations[i].group]->cell;
-    if (cell->refs > 1 || must_survive || tpt_buffer_is_shared(cell->buffer)) {
+    bool is_shared = cell->refs > 1 || tpt_buffer_is_shared(cell->buffer);
+    if (is_shared || must_survive) {
       frame->keep[l->keep_count++] = entry->donations[i].operand;
-      l->device->counters.refused_donations++;
+      note_refusal(l, cell->size, is_shared);
     } else {
       l->device->counters.donations++;
     }
