@@ -238,8 +238,8 @@ struct fuse_loop {
   fuse_output_t outputs[VTPU_LOOP_OUTPUTS_MAX];
   int output_count;
   const tpt_node_t* product;  // not a loop but a product that may be part of a row step
-  struct row_group* group;  // the loops with which it makes a row step
-  int row_rank;             // of a group: leading dimensions that are rows
+  struct row_group* group;    // the loops with which it makes a row step
+  int row_rank;               // of a group: leading dimensions that are rows
   fuse_loop_t* next;
 };
 

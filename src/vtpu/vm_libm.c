@@ -26,7 +26,6 @@ VM_UNARY(tan_f32, float, float, tanf(x))
 VM_UNARY(tan_f64, double, double, tan(x))
 VM_UNARY(cbrt_f32, float, float, cbrtf(x))
 VM_UNARY(cbrt_f64, double, double, cbrt(x))
-VM_BINARY(pow_f32, float, float, powf(x, y))
 VM_BINARY(pow_f64, double, double, pow(x, y))
 VM_BINARY(atan2_f32, float, float, atan2f(x, y))
 VM_BINARY(atan2_f64, double, double, atan2(x, y))
@@ -150,7 +149,7 @@ static void reduce_precision_f64(void* dst, const void* a, const void* b, const 
   OP(POWER, id, pow_##t) OP(POPCNT, id, popcnt_##t) OP(CLZ, id, clz_##t)
 #define FLOAT_ROWS(t, id)                                                                          \
   OP(TAN, id, tan_##t)                                                                             \
-  OP(CBRT, id, cbrt_##t) OP(POWER, id, pow_##t) OP(ATAN2, id, atan2_##t) OP(REMAINDER, id, rem_##t)
+  OP(CBRT, id, cbrt_##t) OP(ATAN2, id, atan2_##t) OP(REMAINDER, id, rem_##t)
 
 // clang-format off
 const vtpu_vm_table_t vtpu_vm_table_libm = {
@@ -158,6 +157,7 @@ const vtpu_vm_table_t vtpu_vm_table_libm = {
     EACH_UNSIGNED(INTEGER_ROWS)
     FLOAT_ROWS(f32, F32)
     FLOAT_ROWS(f64, F64)
+    OP(POWER, F64, pow_f64)
     OP(EXP, F64, exp_f64)
     OP(EXPM1, F64, expm1_f64)
     OP(LOG, F64, log_f64)

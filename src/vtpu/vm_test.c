@@ -588,6 +588,45 @@ static void test_sums_of_many_floats_are_accurate(void) {
   CHECK_NEAR(out[0], 100 * total + 0.5, 1);
 }
 
+static void test_f32_powers_are_accurate(void) {
+  vtpu_vm_fn_t fn = vtpu_vm_op(TPT_HLO_POWER, TPT_F32);
+  static float x[4096], y[4096], out[4096];
+  double worst = 0;
+  uint32_t a = 1, b = 7;
+  for (int round = 0; round < 300; round++) {
+    for (int i = 0; i < 4096; i++, a += 2043u * 1021u, b += 40503u * 65537u) {
+      x[i] = f32_of(a);
+      // Exponents of any size, those that give finite results, and whole ones.
+      y[i] = f32_of(b);
+      if (round % 3 == 1)
+        y[i] = (float)((double)(int32_t)b * 0x1p-25 / (1 + fabs(log2(fabs((double)x[i])))));
+      if (round % 3 == 2) y[i] = (float)((int32_t)b >> 28);
+    }
+    fn(out, x, y, NULL, 4096);
+    for (int i = 0; i < 4096; i++)
+      worst = fmax(worst, ulps(out[i], pow(x[i], y[i])));
+  }
+  CHECK(worst <= 1);
+  if (worst > 1) fprintf(stderr, "power: %.2f ulp\n", worst);
+}
+
+static void test_f32_powers_of_specials(void) {
+  static const float values[] = {0.0f,   -0.0f,       1,        -1,        2,     -2,
+                                 0.5f,   -0.5f,       3,        -3,        1e30f, -1e30f,
+                                 1e-40f, 16777217.0f, INFINITY, -INFINITY, NAN};
+  enum { COUNT = sizeof(values) / sizeof(*values) };
+  vtpu_vm_fn_t fn = vtpu_vm_op(TPT_HLO_POWER, TPT_F32);
+  for (int i = 0; i < COUNT; i++)
+    for (int k = 0; k < COUNT; k++) {
+      float got, want = powf(values[i], values[k]);
+      fn(&got, &values[i], &values[k], NULL, 1);
+      if (isnan(want))
+        CHECK(isnan(got));
+      else
+        CHECK(ulps(got, want) <= 1 && !signbit(got) == !signbit(want));
+    }
+}
+
 // Rows of every length around the vector width, with specials anywhere in them.
 static void test_extremes_of_rows_keep_nan_and_zero_signs(void) {
   static const float specials[] = {NAN, -NAN, -0.0f, 0.0f, INFINITY, -INFINITY, -1, 2};
@@ -638,6 +677,8 @@ int main(void) {
   RUN(test_chains_round_twice);
   RUN(test_levels_agree);
   RUN(test_sums_of_many_floats_are_accurate);
+  RUN(test_f32_powers_are_accurate);
+  RUN(test_f32_powers_of_specials);
   RUN(test_extremes_of_rows_keep_nan_and_zero_signs);
   return TEST_RESULT;
 }
