@@ -4,9 +4,13 @@ Bounds are five standard errors of the statistic (Kolmogorov-Smirnov: 2 / sqrt(n
 """
 
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
+from built import xla_cpu
 
 N = 40_000
 
@@ -235,3 +239,136 @@ def test_parameters_are_checked_as_on_the_cpu(draw):
         draw(torch.ones(4))
     with pytest.raises(RuntimeError):
         draw(torch.ones(4, device="tpu"))
+
+
+def check_counts(x: torch.Tensor, log_mass) -> None:
+    """Chi-square of whole numbers against their probabilities, cells of at least five expected."""
+    n, top = x.numel(), int(x.max()) + 2
+    expected = n * torch.exp(log_mass(torch.arange(top, dtype=torch.float64)))
+    counts = torch.bincount(x.long(), minlength=top).double()
+    is_kept = expected >= 5
+    cells = int(is_kept.sum())
+    rest = torch.stack([counts[~is_kept].sum(), n - expected[is_kept].sum()])
+    chi_square = ((counts - expected) ** 2 / expected)[is_kept].sum()
+    if rest[1] > 1:
+        chi_square += (rest[0] - rest[1]) ** 2 / rest[1]
+    assert chi_square < cells + 5 * math.sqrt(2 * cells), (chi_square, cells)
+
+
+@pytest.mark.parametrize("rate", [0.3, 4.0, 10.0, 200.0])
+def test_poisson(rate):
+    torch.manual_seed(18)
+    x = drawn(torch.poisson(torch.full((N,), rate, device="tpu")))
+    check_moments(x, rate, rate, 3 + 1 / rate)
+    check_counts(x, lambda k: k * math.log(rate) - rate - torch.lgamma(k + 1))
+
+
+def test_poisson_of_mixed_rates():
+    rates = torch.tensor([0.0, 0.5, 1e5], device="tpu", dtype=torch.bfloat16)
+    torch.manual_seed(19)
+    x = torch.poisson(rates.expand(500, 3)).float().cpu().mean(0)
+    assert x[0] == 0 and abs(x[1] - 0.5) < 0.2 and abs(x[2] / 1e5 - 1) < 0.01
+
+
+@pytest.mark.parametrize("n, p", [(10, 0.2), (7, 0.9), (100, 0.5), (1000, 0.03)])
+def test_binomial(n, p):
+    torch.manual_seed(20)
+    count, chance = torch.full((N,), float(n)), torch.full((N,), p)
+    x = drawn(torch.binomial(count.tpu(), chance.tpu()))
+    assert x.min() >= 0 and x.max() <= n
+    logs = math.lgamma(n + 1), math.log(chance[0]), math.log1p(-chance[0])
+    check_counts(
+        x[x <= n],
+        lambda k: torch.where(
+            k <= n,
+            logs[0]
+            - torch.lgamma(k + 1)
+            - torch.lgamma((n - k).clamp(min=0) + 1)
+            + k * logs[1]
+            + (n - k) * logs[2],
+            -math.inf,
+        ),
+    )
+
+
+def test_binomial_at_its_ends():
+    count = torch.tensor([5.0, 5.0, 0.0, -2.0], device="tpu")
+    chance = torch.tensor([0.0, 1.0, 0.5, 0.5], device="tpu")
+    assert torch.binomial(count, chance).tolist() == [0, 5, 0, 0]
+
+
+@pytest.mark.parametrize("alpha", [0.2, 1.0, 3.5, 80.0])
+def test_gamma(alpha):
+    torch.manual_seed(21)
+    x = drawn(torch._standard_gamma(torch.full((N,), alpha, device="tpu")))
+    a = torch.tensor(alpha, dtype=torch.float64)
+    check_distribution(x, lambda t: torch.special.gammainc(a, t))
+
+
+def test_dirichlet():
+    torch.manual_seed(22)
+    alpha = torch.tensor([0.5, 1.0, 2.5])
+    x = drawn(torch.distributions.Dirichlet(alpha.tpu()).sample((10_000,)))
+    assert (x.sum(1) - 1).abs().max() < 1e-6
+    for mean, p in zip(x.mean(0).tolist(), (alpha / 4).tolist(), strict=True):
+        assert abs(mean - p) < 5 * math.sqrt(p * (1 - p) / 5 / 10_000)
+
+
+def test_rrelu():
+    torch.manual_seed(23)
+    x = torch.full((N,), -2.0, device="tpu", requires_grad=True)
+    y = torch.nn.functional.rrelu(x, 0.1, 0.4, training=True)
+    check_distribution(drawn(y.detach()), lambda t: (t + 0.8) / 0.6)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad * x, y)
+    z = torch.nn.functional.rrelu(x, 0.1, 0.4)
+    torch.testing.assert_close(z.cpu(), torch.full((N,), -0.5))
+
+
+def test_a_rare_event_keeps_its_rate():
+    """Three in ten million are finer than the 24 bits of a float32 draw."""
+    torch.manual_seed(24)
+    p = 3e-7
+    hits = sum(torch.empty(10_000_000, device="tpu").bernoulli_(p).sum().item() for _ in range(2))
+    assert 0 < hits < 6 + 5 * math.sqrt(6)
+
+
+DRAWS = """
+import sys, torch
+torch.manual_seed(5)
+t = lambda x: x.cpu().double().flatten()[:64]
+e = lambda **k: torch.empty(64, device="tpu", **k)
+p = torch.full((64,), 0.4, device="tpu")
+out = {
+    "uniform": e().uniform_(-1, 3), "half": e(dtype=torch.bfloat16).uniform_(),
+    "wide": e(dtype=torch.float64).uniform_(), "bernoulli": torch.bernoulli(p),
+    "randint": torch.randint(-5, 1000, (64,), device="tpu"),
+    "long": torch.randint(0, 2**45, (64,), device="tpu"),
+    "randperm": torch.randperm(64, device="tpu"), "random": e(dtype=torch.uint8).random_(),
+    "dropout": torch.nn.functional.dropout(p, 0.3), "normal": e().normal_(1, 2),
+    "exponential": e().exponential_(2), "log_normal": e().log_normal_(0.1, 0.5),
+    "cauchy": e().cauchy_(), "geometric": e().geometric_(0.2),
+    "multinomial": torch.multinomial(p, 20), "poisson": torch.poisson(p * 10),
+    "gamma": torch._standard_gamma(p), "like": torch.rand_like(p),
+}
+torch.save({k: t(v) for k, v in out.items()}, sys.argv[1])
+"""
+
+
+def test_the_stream_is_the_same_on_xla_cpu(tmp_path):
+    plugin = xla_cpu()
+    if plugin is None:
+        pytest.skip("no XLA:CPU plugin is installed")
+    kept = []
+    for k, options in enumerate(("quiet=1", f"quiet=1 cache=off plugin={plugin}")):
+        path = tmp_path / f"{k}.pt"
+        env = {**os.environ, "TPUTORCH_OPTIONS": options}
+        subprocess.run([sys.executable, "-c", DRAWS, str(path)], env=env, check=True, timeout=900)
+        kept.append(torch.load(path))
+    # A logarithm, a sine or a tangent may differ in its last digits; all else may not.
+    rounded = ("normal", "exponential", "log_normal", "cauchy", "gamma")
+    for name, x in kept[0].items():
+        if name in rounded:
+            torch.testing.assert_close(kept[1][name], x, rtol=2e-6, atol=2e-6, msg=name)
+        else:
+            assert torch.equal(kept[1][name], x), name

@@ -208,6 +208,13 @@ TPT_MUST_USE tpt_status_t tpt_lower_broadcast(tpt_lower_t* l, tpt_value_t* inout
 // row-major order; takes count(dims) draws from the stream (rounded up to 4). Same bits on every
 // plugin. lower_random.c states the mapping.
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims);
+// Takes `count` draws from the stream without making them: for tpt_random_bits_lane.
+void tpt_lower_random_reserve(tpt_lower_t* l, int64_t count, tpt_value_t* out_seed,
+                              tpt_value_t* out_offset);
+// The bits that a first draw from seed and offset gives in a lane (0-d u32, 0: tpt_random_bits_at): as
+// many independent streams beside each other as there are lanes.
+tpt_value_t tpt_random_bits_lane(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset,
+                                 tpt_value_t lane, int rank, const int64_t* dims);
 // The bits that a first draw from this seed and offset (u64[]) gives; takes nothing from the stream.
 tpt_value_t tpt_random_bits_at(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset, int rank,
                                const int64_t* dims);

@@ -3,7 +3,7 @@
 //
 // Mapping: key = (low, high word of the seed). The generator's offset counts Philox counters.
 // Element i (row-major) of a draw is word i % 4 of the block whose 128-bit counter is offset + i /
-// 4, the two upper words being zero. A draw of n elements takes ceil(n / 4) counters; later draws
+// 4, its third word the lane (0, but for what draws an unknown number of times), the fourth 0. A draw of n elements takes ceil(n / 4) counters; later draws
 // of the same call follow.
 #include "aten/lower.h"
 
@@ -59,9 +59,9 @@ static void bump_key(philox_t* p) {
   }
 }
 
-// The words of blocks seed, offset ... offset + counters - 1 as u32[counters, 4].
+// The words of blocks seed, offset ... offset + counters - 1 of a lane (0-d u32) as u32[counters, 4].
 static tpt_value_t philox_blocks(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset,
-                                 int64_t counters) {
+                                 tpt_value_t lane, int64_t counters) {
   philox_t p = {.g = g,
                 .wide = tpt_type_make(TPT_U64, 1, &counters),
                 .narrow = tpt_type_make(TPT_U32, 1, &counters)};
@@ -69,7 +69,8 @@ static tpt_value_t philox_blocks(tpt_graph_t* g, tpt_value_t seed, tpt_value_t o
                                        tpt_hlo_broadcast_to(g, offset, 1, &counters));
   p.word[0] = low_word(g, counter);
   p.word[1] = high_word(g, counter);
-  p.word[2] = p.word[3] = tpt_hlo_splat_i64(g, &p.narrow, 0);
+  p.word[2] = tpt_hlo_broadcast_to(g, lane, 1, &counters);
+  p.word[3] = tpt_hlo_splat_i64(g, &p.narrow, 0);
   p.key[0] = tpt_hlo_broadcast_to(g, low_word(g, seed), 1, &counters);
   p.key[1] = tpt_hlo_broadcast_to(g, high_word(g, seed), 1, &counters);
   for (int round = 0; round < ROUNDS; round++) {
@@ -84,14 +85,32 @@ static tpt_value_t philox_blocks(tpt_graph_t* g, tpt_value_t seed, tpt_value_t o
 
 tpt_value_t tpt_random_bits_at(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset, int rank,
                                const int64_t* dims) {
+  tpt_value_t lane = tpt_hlo_scalar_i64(g, TPT_U32, 0);
+  return tpt_random_bits_lane(g, seed, offset, lane, rank, dims);
+}
+
+tpt_value_t tpt_random_bits_lane(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset,
+                                 tpt_value_t lane, int rank, const int64_t* dims) {
   tpt_type_t type = tpt_type_make(TPT_U32, rank, dims);
   int64_t count = tpt_type_count(&type);
   if (count == 0) return tpt_hlo_splat_i64(g, &type, 0);
   int64_t counters = (count + 3) / 4;
-  tpt_value_t blocks = philox_blocks(g, seed, offset, counters);
+  tpt_value_t blocks = philox_blocks(g, seed, offset, lane, counters);
   tpt_value_t flat = tpt_hlo_reshape(g, blocks, 1, (int64_t[]){counters * 4});
   if (counters * 4 != count) flat = tpt_hlo_slice_dim(g, flat, 0, 0, count, 1);
   return tpt_hlo_reshape(g, flat, rank, dims);
+}
+
+void tpt_lower_random_reserve(tpt_lower_t* l, int64_t count, tpt_value_t* out_seed,
+                              tpt_value_t* out_offset) {
+  tpt_graph_t* g = l->graph;
+  *out_seed = tpt_lower_request(l, TPT_REQUEST_SEED);
+  *out_offset = tpt_lower_request(l, TPT_REQUEST_OFFSET);
+  if (l->rng_draws) {
+    tpt_value_t taken = tpt_hlo_scalar_i64(g, TPT_U64, (int64_t)(l->rng_draws / 4));
+    *out_offset = tpt_hlo_binary(g, TPT_HLO_ADD, *out_offset, taken);
+  }
+  l->rng_draws += (uint64_t)((count + 3) / 4) * 4;
 }
 
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims) {
@@ -99,12 +118,7 @@ tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims)
   tpt_type_t type = tpt_type_make(TPT_U32, rank, dims);
   int64_t count = tpt_type_count(&type);
   if (count == 0) return tpt_hlo_splat_i64(g, &type, 0);
-  tpt_value_t seed = tpt_lower_request(l, TPT_REQUEST_SEED);
-  tpt_value_t offset = tpt_lower_request(l, TPT_REQUEST_OFFSET);
-  if (l->rng_draws) {
-    tpt_value_t taken = tpt_hlo_scalar_i64(g, TPT_U64, (int64_t)(l->rng_draws / 4));
-    offset = tpt_hlo_binary(g, TPT_HLO_ADD, offset, taken);
-  }
-  l->rng_draws += (uint64_t)((count + 3) / 4) * 4;
+  tpt_value_t seed, offset;
+  tpt_lower_random_reserve(l, count, &seed, &offset);
   return tpt_random_bits_at(g, seed, offset, rank, dims);
 }

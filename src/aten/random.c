@@ -4,6 +4,7 @@
 
 #include "aten/array.h"
 #include "aten/assert.h"
+#include "aten/dropout.h"
 #include "aten/order.h"
 #include "aten/rows.h"
 
@@ -202,6 +203,33 @@ tpt_status_t lower_cauchy(tpt_lower_t* l) {
   return give(l, tpt_add(g, x, tpt_lower_scalar(l, 1, compute)), &type);
 }
 
+tpt_status_t check_rrelu(tpt_lower_t* l) {
+  double lower = tpt_lower_double(l, 2), upper = tpt_lower_double(l, 3);
+  if (lower <= upper) return NULL;
+  TPT_FAIL(TPT_INVALID_ARGUMENT, "Lower bound should be less than or equal to the upper bound");
+}
+
+// In training each negative element is scaled by a draw of its own, which `noise` keeps (1 elsewhere).
+tpt_status_t lower_rrelu_with_noise(tpt_lower_t* l) {
+  tpt_graph_t* g = l->graph;
+  tpt_type_t type;
+  tpt_dtype_t compute;
+  TPT_TRY(read_target(l, &type, &compute));
+  tpt_v x = tpt_lower_value_as(l, 0, compute), one = tpt_like(g, x, 1);
+  tpt_v lower = tpt_lower_scalar(l, 2, compute), upper = tpt_lower_scalar(l, 3, compute);
+  tpt_v is_negative = tpt_le(g, x, tpt_like(g, x, 0)), slope;
+  if (tpt_lower_bool(l, 4)) {
+    slope = tpt_mul(g, unit(l, compute, type.rank, type.dims), tpt_sub(g, upper, lower));
+    slope = tpt_select(g, is_negative, tpt_add(g, slope, lower), one);
+    slope = tpt_hlo_convert(g, slope, type.dtype);
+    TPT_TRY(tpt_lower_write(l, 1, 0, slope));
+    slope = tpt_hlo_convert(g, slope, compute);
+  } else {
+    slope = tpt_select(g, is_negative, tpt_mul_f64(g, tpt_add(g, lower, upper), 0.5), one);
+  }
+  return give(l, tpt_mul(g, x, slope), &type);
+}
+
 // --- discrete ----------------------------------------------------------------------------------------------
 
 // The number of trials up to the first success: ceil(log(u) / log(1 - p)), at least 1. Integers too.
@@ -223,8 +251,10 @@ static tpt_status_t draw_bernoulli(tpt_lower_t* l, tpt_v p) {
   tpt_graph_t* g = l->graph;
   const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
   tpt_type_t type = tpt_type_make(self->dtype, self->rank, self->sizes);
-  tpt_v u = unit(l, tpt_dtype_of(g, p), type.rank, type.dims);
-  return give(l, tpt_lt(g, u, p), &type);
+  if (tpt_dtype_of(g, p) == TPT_F64)
+    return give(l, tpt_lt(g, unit(l, TPT_F64, type.rank, type.dims), p), &type);
+  tpt_v bits = tpt_lower_random_bits(l, type.rank, type.dims);
+  return give(l, tpt_not(g, tpt_dropout_keep(g, bits, p)), &type);
 }
 
 static tpt_status_t bernoulli_of(tpt_lower_t* l, int arg) {

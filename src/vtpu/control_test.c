@@ -124,6 +124,32 @@ static void test_nested_loops_capture_outer_values(void) {
   free(out[0]);
 }
 
+// A loop's body and what follows the loop read the same outer value: each keeps to its own steps.
+static void test_a_body_and_a_later_reader_stay_apart(void) {
+  tpt_graph_t* g = program_graph();
+  tpt_type_t v = type_of(TPT_F32, 1, DIMS(3)), scalar = tpt_type_scalar(TPT_S32);
+  tpt_value_t q = tpt_hlo_unary(g, TPT_HLO_NEGATE, tpt_graph_parameter(g, &v));
+  tpt_type_t types[2] = {scalar, v};
+  tpt_value_t inits[2] = {tpt_hlo_scalar_i64(g, TPT_S32, 0), tpt_hlo_splat_f64(g, &v, 1)};
+  tpt_value_t a[2], r[2];
+  tpt_region_begin(g, types, 2, a);
+  r[0] = tpt_hlo_compare(g, TPT_LT, a[0], tpt_hlo_scalar_i64(g, TPT_S32, 3));
+  uint32_t condition = tpt_region_end(g, r, 1);
+  tpt_region_begin(g, types, 2, a);
+  r[0] = tpt_hlo_binary(g, TPT_HLO_ADD, a[0], tpt_hlo_scalar_i64(g, TPT_S32, 1));
+  r[1] = tpt_hlo_binary(g, TPT_HLO_MULTIPLY, q, a[1]);
+  uint32_t body = tpt_region_end(g, r, 2);
+  tpt_value_t first = tpt_hlo_while(g, inits, 2, condition, body);
+  tpt_value_t power = {first.index + 1};
+  tpt_value_t sum = tpt_hlo_binary(g, TPT_HLO_ADD, power, q);
+  tpt_graph_return(g, &sum, 1);
+  float data[3] = {1, -2, 3};
+  void* out[1];
+  if (!program_eval(g, (const void*[]){data}, out, false)) return;
+  CHECK(((float*)out[0])[0] == -2 && ((float*)out[0])[1] == 10 && ((float*)out[0])[2] == -30);
+  free(out[0]);
+}
+
 static void test_case_clamps_its_index(void) {
   tpt_graph_t* g = program_graph();
   tpt_type_t s = tpt_type_scalar(TPT_S32), v = type_of(TPT_F32, 1, DIMS(6));
@@ -220,6 +246,7 @@ int main(void) {
   RUN(test_while_carries_and_swaps);
   RUN(test_while_rotates_three);
   RUN(test_nested_loops_capture_outer_values);
+  RUN(test_a_body_and_a_later_reader_stay_apart);
   RUN(test_case_clamps_its_index);
   RUN(test_if_returns_several_values);
   RUN(test_map_applies_its_body);

@@ -198,13 +198,15 @@ static tpt_status_t loop_make(fuse_t* f, const tpt_node_t* node, uint32_t root, 
 }
 
 // A loop that already reads an operand over the same number of elements, runs before every reader of
-// the value, and does not reduce.
+// the value, and does not reduce. Operands from outside have readers outside, which are no company.
 static fuse_loop_t* sibling(const fuse_t* f, const tpt_node_t* node, uint32_t root) {
   uint32_t position = first_reader(f, root);
   int64_t count = tpt_type_count(plan_type(f->plan, root));
   if (plan_class(f->plan, node) != PLAN_ELEMENTWISE) return NULL;
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    const plan_value_t* operand = &f->plan->values[plan_root(f->plan, node->operands[i])];
+    uint32_t source = plan_root(f->plan, node->operands[i]);
+    if (!in_this_block(f, source)) continue;
+    const plan_value_t* operand = &f->plan->values[source];
     int seen = 0;
     for (const fuse_demand_t* d = operand->demands; d && seen++ < SIBLINGS_MAX; d = d->next) {
       fuse_loop_t* loop = d->loop;
@@ -325,6 +327,7 @@ static fuse_loop_t* reduce_sibling(const fuse_t* f, const tpt_node_t* node, cons
     values[count++] = plan_root(f->plan, producer->operands[i]);
   for (int i = 0; i < count; i++) {
     int seen = 0;
+    if (!in_this_block(f, values[i])) continue;
     for (const fuse_demand_t* d = f->plan->values[values[i]].demands; d && seen++ < SIBLINGS_MAX;
          d = d->next)
       if (pattern_equal(d->loop, space, reduced) && d->loop->position < position &&
