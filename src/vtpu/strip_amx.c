@@ -233,23 +233,6 @@ void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
 const bool vtpu_strip_has_amx = true;
 #else
 const bool vtpu_strip_has_amx = false;
-// Column by column, so that a pair of rhs strips stays in the first cache; short sums, which spend their
-// time on the results, go row by row, as these lie in memory.
-static void walk(const vtpu_strip_product_t* p, int k, int k_tiles, copy_t* copy) {
-  if (k_tiles <= SHORT_TILES) {
-    for (int row = 0; row < p->m; row += 32)
-      for (int col = 0; col < p->n; col += 32)
-        quad(p, row, col, k, k_tiles, copy);
-    return;
-  }
-  for (int col = 0; col < p->n; col += 32) {
-    for (int row = 0; row < p->m; row += 32) {
-      if (row + 32 < p->m) results_fetch(p, row + 32, col);
-      quad(p, row, col, k, k_tiles, copy);
-    }
-  }
-}
-
 void vtpu_strip_product_amx(const vtpu_strip_product_t* p) {
   (void)p;
 }

@@ -41,7 +41,8 @@ VTPU_INLINE __m512 f16_load(const void* row, const strip_span_t* span) {
     char* out = p->out;                                                                            \
     for (int64_t i = 0; i * 16 < p->count; i++) {                                                  \
       vtpu_strip_piece_t own;                                                                      \
-      strip_span_t span = strip_span(p, i, 16, &own);                                              \
+      strip_span_t span;                                                                           \
+      strip_span(p, i, 16, &own, &span);                                                           \
       __m512i x[16];                                                                               \
       for (int r = 0; r < 16; r++)                                                                 \
         x[r] = r < p->row_count ? _mm512_castps_si512(name##_load(p->rows[r], &span))              \

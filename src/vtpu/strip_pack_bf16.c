@@ -41,7 +41,8 @@ VTPU_INLINE __m512i bf16_across(const void* row, const strip_span_t* span) {
     char* out = p->out;                                                                            \
     for (int64_t i = 0; i * 32 < p->count; i++, out += VTPU_STRIP_TILE) {                          \
       vtpu_strip_piece_t own;                                                                      \
-      strip_span_t span = strip_span(p, i, 32, &own);                                              \
+      strip_span_t span;                                                                           \
+      strip_span(p, i, 32, &own, &span);                                                           \
       __m512i x[16];                                                                               \
       for (int r = 0; r < 16; r++)                                                                 \
         x[r] = r < p->row_count ? name##_along(p->rows[r], &span) : _mm512_setzero_si512();        \
@@ -52,7 +53,8 @@ VTPU_INLINE __m512i bf16_across(const void* row, const strip_span_t* span) {
     char* out = p->out;                                                                            \
     for (int64_t i = 0; i * 16 < p->count; i++, out += p->strip_stride) {                          \
       vtpu_strip_piece_t own;                                                                      \
-      strip_span_t span = strip_span(p, i, 16, &own);                                              \
+      strip_span_t span;                                                                           \
+      strip_span(p, i, 16, &own, &span);                                                           \
       __m512i x[16];                                                                               \
       for (int r = 0; r < 16; r++) {                                                               \
         x[r] = _mm512_setzero_si512();                                                             \
