@@ -115,10 +115,10 @@ int vtpu_vm_cost(tpt_hlo_t op, tpt_dtype_t type) {
     uint8_t op;
     uint16_t cost;
   } slow[] = {
-      {TPT_HLO_EXP, 350},     {TPT_HLO_EXPM1, 450},   {TPT_HLO_LOG, 550},
-      {TPT_HLO_LOG1P, 700},   {TPT_HLO_TANH, 700},    {TPT_HLO_LOGISTIC, 600},
-      {TPT_HLO_SINE, 800},    {TPT_HLO_COSINE, 800},  {TPT_HLO_DIVIDE, 150},
-      {TPT_HLO_SQRT, 150},    {TPT_HLO_RSQRT, 250},   {TPT_HLO_REMAINDER, 6000},
+      {TPT_HLO_EXP, 350},    {TPT_HLO_EXPM1, 450},   {TPT_HLO_LOG, 550},
+      {TPT_HLO_LOG1P, 700},  {TPT_HLO_TANH, 700},    {TPT_HLO_LOGISTIC, 600},
+      {TPT_HLO_SINE, 800},   {TPT_HLO_COSINE, 800},  {TPT_HLO_DIVIDE, 150},
+      {TPT_HLO_SQRT, 150},   {TPT_HLO_RSQRT, 250},   {TPT_HLO_REMAINDER, 6000},
       {TPT_HLO_POWER, 3000}, {TPT_HLO_ATAN2, 15000}, {TPT_HLO_TAN, 12000},
       {TPT_HLO_CBRT, 10000},
   };
