@@ -1,10 +1,12 @@
 """Times the same work on CPU PyTorch, tputorch and JAX, in turn, and prints one table.
 
-    python bench/run.py [part ...] [--rounds 3] [--sides SIDE ...] [--json FILE] [--plot FILE]
+    python bench/run.py [part ...] [--rounds 3] [--sides SIDE ...] [--cores N]
+                        [--json FILE] [--plot FILE]
 
 Each round runs every side once, in fresh processes, one after the other. A figure is the best over
 rounds; the spread is (worst - best) / best. Only ratios within one run mean anything: absolute
-times are this machine's mood. Sides that are not installed here are left out.
+times are this machine's mood. On a shared machine --cores 1 is fairest: threads that wait for each
+other suffer most from neighbours. Sides that are not installed here are left out.
 """
 
 import argparse
@@ -73,7 +75,10 @@ def collect(sides: list, parts: list, rounds: int) -> tuple:
             for side in sides:
                 if side == "jax" and parts and "kernels" not in parts:
                     continue
-                for line in run_process(SIDES[side] + ([] if side == "jax" else parts)):
+                command = SIDES[side]
+                if side != "jax":
+                    command = [*command[:2], *parts, *command[2:]]
+                for line in run_process(command):
                     row = rows.setdefault(line["name"], {"unit": line["unit"], "values": {}})
                     row["values"].setdefault(side, []).append(line["value"])
                 bar.update()
@@ -152,9 +157,12 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
+    parser.add_argument("--cores", type=int, help="keeps every side on that many cores")
     parser.add_argument("--json", metavar="FILE", help="writes all figures; - for standard output")
     parser.add_argument("--plot", metavar="FILE", help="draws the ratios (needs matplotlib)")
     args = parser.parse_args()
+    if args.cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-args.cores :])
     sides = []
     for side in args.sides:
         reason = missing(side)
