@@ -59,17 +59,76 @@ def test_compiled_steps_follow_the_cpu(name, highest, no_fallback):
         close(mine.detach().cpu(), theirs.detach(), rtol=1e-4, atol=1e-5)
 
 
-def training_step(module, optimizer, clip=True):
+def training_step(module, optimizer):
     def step(x, y):
         optimizer.zero_grad()
         loss = F.mse_loss(module(x), y)
         loss.backward()
-        if clip:
-            nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0)
         optimizer.step()
         return loss
 
     return step
+
+
+def test_a_whole_step_in_one_compiled_function(highest, no_fallback):
+    """Dynamo breaks at backward(); what it makes of the rest must still train as the CPU does."""
+    model = make_model()
+    module = copy.deepcopy(model).to("tpu")
+    theirs = training_step(model, torch.optim.AdamW(model.parameters(), lr=0.01))
+    mine = torch.compile(training_step(module, torch.optim.AdamW(module.parameters(), lr=0.01)))
+    for number in range(6):
+        x, y = torch.randn(6, 8), torch.randn(6, 4)
+        close(mine(x.to("tpu"), y.to("tpu")).item(), theirs(x, y).item(), rtol=1e-4, atol=1e-5)
+        if number == 3:
+            before = torch.tpu.counters()["compiles"]
+    assert torch.tpu.counters()["compiles"] == before
+
+
+def test_compile_guard_holds_after_warm_up():
+    module = make_model().to("tpu")
+    step = torch.compile(training_step(module, torch.optim.Adam(module.parameters())))
+    x, y = torch.randn(6, 8, device="tpu"), torch.randn(6, 4, device="tpu")
+    for _ in range(4):
+        step(x, y)
+    with torch.tpu.compile_guard():
+        step(x, y)
+        with pytest.raises(RuntimeError, match="compile"):
+            torch.compile(lambda x: x.sinh() * 3)(x)
+
+
+def test_programs_name_their_function_and_reason():
+    @torch.compile(dynamic=True)
+    def halve_it(x):
+        return x / 2
+
+    for n in (5, 6):
+        halve_it(torch.ones(n, device="tpu"))
+    found = [c for c in torch.tpu.counters()["recent_compiles"] if "halve_it" in c["op"]]
+    assert len(found) == 2 and all(c["reason"] and c["program_size"] > 0 for c in found), found
+
+
+def test_up_190_synchronize_waits_for_compiled_work():
+    import time
+
+    w = torch.randn(512, 512, device="tpu")
+
+    @torch.compile
+    def work(x):
+        for _ in range(30):
+            x = torch.tanh(x @ w)
+        return x
+
+    x = torch.randn(512, 512, device="tpu")
+    work(x)
+    torch.tpu.synchronize()
+    start = time.perf_counter()
+    y = work(x)
+    torch.accelerator.synchronize()
+    waited = time.perf_counter() - start
+    start = time.perf_counter()
+    y[0, 0].item()
+    assert time.perf_counter() - start < max(0.5 * waited, 0.02)
 
 
 def test_steps_launch_few_programs_and_compile_once():
