@@ -1,4 +1,4 @@
-"""Decode loops: static caches with a moving position, growing sequences, transformers' generate()."""
+"""Decode loops: static caches with a moving position, growing sequences, generate()."""
 
 import copy
 

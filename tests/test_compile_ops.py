@@ -16,7 +16,7 @@ NOT_WHOLE = {
 
 def chosen() -> list:
     """Entries whose operator is a row of the table, spread over all. Entries of random operators
-    save and restore the generator's state, which Dynamo does not trace (test_compile_training.py)."""
+    save and restore the generator's state, which Dynamo does not trace."""
     rows = {row["name"].partition(".")[0] for row in torch.tpu._C.rows()}
     fit = [
         op

@@ -154,6 +154,25 @@ def test_steps_launch_few_programs_and_compile_once():
     assert after["launches"] - before["launches"] <= 5 * 4
 
 
+@pytest.mark.parametrize("eager_steps", [0, 2])
+def test_counters_of_an_optimizer_stay_on_the_device(eager_steps):
+    """A compiled step is one launch, whatever the optimizer was told about `capturable`."""
+    parameters = [nn.Parameter(torch.ones(4, device="tpu")) for _ in range(5)]
+    for p in parameters:
+        p.grad = torch.ones_like(p)
+    optimizer = torch.optim.AdamW(parameters, lr=0.1)
+    for _ in range(eager_steps):
+        optimizer.step()
+    step = torch.compile(optimizer.step)
+    for _ in range(2):
+        step()
+    before = torch.tpu.counters()["launches"]
+    step()
+    assert torch.tpu.counters()["launches"] - before == 1
+    state = optimizer.state[parameters[0]]
+    assert state["step"].is_tpu and state["step"].item() == eager_steps + 3
+
+
 def test_up_121_many_steps_of_adam_are_one_program():
     parameter = nn.Parameter(torch.ones(4, device="tpu"))
     optimizer = torch.optim.Adam([parameter], lr=1e-3)
@@ -344,8 +363,8 @@ model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.1), nn.Linear(16
 f = torch.compile(lambda x: model(x).square().sum() + torch.tensor([1.0], device="tpu"))
 f(torch.ones(3, 8, device="tpu")).backward()
 assert model[0].weight.grad.abs().sum() > 0
-counters = dict(torch._dynamo.utils.counters["aot_autograd"])
-print("hits", counters.get("autograd_cache_hit", 0), "saved", counters.get("autograd_cache_saved", 0))
+counts = torch._dynamo.utils.counters["aot_autograd"]
+print("hits", counts["autograd_cache_hit"], "saved", counts["autograd_cache_saved"])
 """
 
 

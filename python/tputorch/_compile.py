@@ -132,8 +132,8 @@ def _light_cache_keys():
 
 
 def _cut(joint_module, joint_inputs, **kwargs):
-    """Cuts a joint graph in two. Below the full memory budget the partitioner recomputes random draws
-    like anything else; marked as checkpointed, they get the state that the forward pass had."""
+    """Cuts a joint graph in two. Below the full memory budget the partitioner recomputes random
+    draws like anything else; marked as checkpointed, they get the state that the forward had."""
     if functorch_config.activation_memory_budget < 1:
         for node in joint_module.graph.nodes:
             if torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):

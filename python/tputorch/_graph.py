@@ -1,9 +1,9 @@
 """Compiled graphs: a tape cut into steps, each a recorded program or calls made one by one.
 
-Whatever a program can hold is recorded at the first run with inputs of some sizes, strides and dtypes, and
-runs as one program from then on. A call that refuses to be recorded (it reads a value, it runs on the
-CPU) splits its step. Invariant: steps make the tape's calls in an order that keeps uses after
-definitions, and writes and random draws in their places.
+Whatever a program can hold is recorded at the first run with inputs of some sizes, strides and
+dtypes, and runs as one program from then on. A call that refuses to be recorded (it reads a value,
+it runs on the CPU) splits its step. Invariant: steps make the tape's calls in an order that keeps
+uses after definitions, and writes and random draws in their places.
 """
 
 import logging
@@ -40,7 +40,7 @@ def _precision(name):
         _C.set_precision(before)
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """A call cannot be recorded."""
 
     def __init__(self, entry, reason):
@@ -109,7 +109,7 @@ class ProgramStep:
                     try:
                         values[entry.index] = self.tape.execute(entry, values)
                     except Exception as error:
-                        raise _Refused(entry, str(error)) from error
+                        raise _RefusedError(entry, str(error)) from error
                 results = _Results(stand_ins, inputs)
                 outputs = [results.describe(_tape.fill(o, values)) for o in self.outputs]
         except BaseException:
@@ -140,7 +140,7 @@ def _storage(tensor) -> int:
 
 
 class _Results:
-    """What a recording returns: results of the program, and outputs in terms of them and of inputs."""
+    """What a recording returns: the program's results; outputs in terms of them and of inputs."""
 
     def __init__(self, stand_ins, inputs):
         self.inputs = {}
@@ -364,7 +364,7 @@ class CompiledGraph(OutputCode):
                 if len(steps) == 1 and isinstance(steps[0], ProgramStep):
                     return steps[0].call(values)
                 steps[at].run(values)
-            except _Refused as refused:
+            except _RefusedError as refused:
                 steps = self._split(steps, at, refused)
                 continue
             at += 1

@@ -79,28 +79,49 @@ def _compiles_tpu(original):
     return compile_graph
 
 
-class _FlexAttentionFinder:
-    """Lets flex_attention take tensors on tpu: its list of devices is closed. The module is changed
-    when it is first imported, not before: importing it takes long."""
+def _flex_attention(module):
+    """flex_attention's list of devices is closed: tpu joins it."""
+    check = module._validate_device
 
-    NAME = "torch.nn.attention.flex_attention"
+    def _validate_device(query, key, value):
+        if query.device.type != "tpu":
+            check(query, key, value)
+
+    module._validate_device = _validate_device
+
+
+def _compiled_optimizers(module):
+    """A compiled step keeps its counters on the device, as Dynamo does it for CUDA."""
+    original = module.OptimizerVariable._set_capturable
+
+    @functools.wraps(original)
+    def _set_capturable(self, tx):
+        for group in self.value.param_groups:
+            parameters = group.get("params", [])
+            fresh = all(p.is_tpu and p not in self.value.state for p in parameters)
+            if "capturable" in group and fresh:
+                group["capturable"] = True
+        return original(self, tx)
+
+    module.OptimizerVariable._set_capturable = _set_capturable
+
+
+class _LatePatches:
+    """Changes modules when they are first imported, not before: importing them takes long."""
+
+    def __init__(self, patches):
+        self.patches = patches
 
     def find_spec(self, name, path=None, target=None):
-        if name != self.NAME:
+        patch = self.patches.pop(name, None)
+        if patch is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         load = spec.loader.exec_module
 
         def exec_module(module):
             load(module)
-            check = module._validate_device
-
-            def _validate_device(query, key, value):
-                if query.device.type != "tpu":
-                    check(query, key, value)
-
-            module._validate_device = _validate_device
+            patch(module)
 
         spec.loader.exec_module = exec_module
         return spec
@@ -114,7 +135,11 @@ def install() -> None:
     """Installs every patch; called once at load."""
     torch.set_float32_matmul_precision = _precision_setter(torch.set_float32_matmul_precision)
     torch._tensor_str._tensor_str = _prints_on_cpu(torch._tensor_str._tensor_str)
-    sys.meta_path.insert(0, _FlexAttentionFinder())
+    patches = {
+        "torch.nn.attention.flex_attention": _flex_attention,
+        "torch._dynamo.variables.optimizer": _compiled_optimizers,
+    }
+    sys.meta_path.insert(0, _LatePatches(patches))
     inductor = torch._TorchCompileInductorWrapper
     inductor.__call__ = _compiles_tpu(inductor.__call__)
     module = torch.nn.Module

@@ -1,9 +1,9 @@
 """A graph of ATen calls as a tape: what the compiler keeps of an FX graph, and pickles.
 
-A tape is a list of entries in program order; an entry is an input, a constant or a call whose arguments
-refer to earlier entries by number. It knows which calls a program can hold (``eager`` is false) and
-what strides the traced graph promised, but nothing about programs. Invariant: executing a tape on real
-tensors gives what the FX graph would give.
+A tape is a list of entries in program order; an entry is an input, a constant or a call whose
+arguments refer to earlier entries by number. It knows which calls a program can hold (``eager`` is
+false) and what strides the traced graph promised, but nothing about programs. Invariant: executing
+a tape on real tensors gives what the FX graph would give.
 """
 
 import io
