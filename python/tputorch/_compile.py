@@ -20,7 +20,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._inductor.output_code import OutputCode
 from torch.utils.checkpoint import CheckpointPolicy
 
-from tputorch import _C, _graph, _tape
+from tputorch import _C, _control, _graph, _tape
 from tputorch._version import __version__
 
 log = logging.getLogger(__name__)
@@ -148,7 +148,7 @@ def _cut(joint_module, joint_inputs, **kwargs):
 def _build_tag() -> str:
     """Tells this build from others: kept graphs say which operators a program can hold."""
     marks = []
-    for path in (__file__, _graph.__file__, _tape.__file__, _C.__file__):
+    for path in (__file__, *(m.__file__ for m in (_graph, _tape, _control, _C))):
         status = os.stat(path)
         marks.append(f"{status.st_mtime_ns:x}.{status.st_size:x}")
     return f"tputorch-{__version__}-{'-'.join(marks)}"
