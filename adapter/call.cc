@@ -523,10 +523,184 @@ bool is_composite_implicit(const c10::OperatorHandle& op) {
   return op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
 }
 
+// --- kernels without a stack ---------------------------------------------------------------------------
+// Putting tensors on a stack counts references, which needs the GIL where Python holds the only one. Rows
+// of tensors and Scalars with one result take their arguments as they come; anything unusual goes the
+// boxed way.
+
+tpt_number_t number_of_scalar(const at::Scalar& scalar) {
+  tpt_number_t number;
+  memset(&number, 0, sizeof(number));
+  if (scalar.isFloatingPoint()) {
+    number.dtype = TPT_F64;
+    number.f = scalar.toDouble();
+  } else if (scalar.isComplex()) {
+    number.dtype = TPT_C128;
+    number.f = scalar.toComplexDouble().real();
+    number.im = scalar.toComplexDouble().imag();
+  } else {
+    number.dtype = scalar.isBoolean() ? TPT_PRED : TPT_S64;
+    number.i = scalar.isBoolean() ? scalar.toBool() : scalar.toLong();
+  }
+  return number;
+}
+
+template <typename First, typename... Rest> struct UnboxedKernel final {
+  static constexpr size_t kCount = 1 + sizeof...(Rest);
+  static constexpr bool kIsInplace = std::is_same_v<First, at::Tensor&>;
+  using Result = std::conditional_t<kIsInplace, at::Tensor&, at::Tensor>;
+
+  UnboxedKernel(const c10::OperatorHandle& handle, const tpt_op_t* op, Form form,
+                std::vector<int> written)
+      : handle_(handle), op_(op), row_(tpt_op_index(op)),
+        is_product_(strcmp(tpt_op_family(op), "matmul") == 0),
+        boxed_(op, form, std::move(written)) {}
+
+  Result operator()(First first, Rest... rest) {
+    Call call;
+    bool is_usual = call.put(first, 0);
+    size_t place = 1;
+    ((is_usual = is_usual && call.put(rest, place), place++), ...);
+    if (__builtin_expect(
+            !is_usual || call.device < 0 || (is_product_ && !RowKernel::told_precision), 0))
+      return by_stack(first, rest...);
+    tpt_result_t* results = nullptr;
+    int count = 0;
+    tpt_status_t status = run(call, &results, &count);
+    if (__builtin_expect(status != nullptr, 0)) {
+      if (tpt_status_code(status) != TPT_UNIMPLEMENTED) throw_status(status);
+      tpt_status_release(status);
+      return by_stack(first, rest...);
+    }
+    if constexpr (kIsInplace) {
+      return first;
+    } else {
+      return tensor_of(results[0], call.device);
+    }
+  }
+
+private:
+  struct Call {
+    tpt_arg_t args[kCount];
+    tpt_tensor_t tensors[kCount];
+    c10::DeviceIndex device = -1;
+
+    bool put(const at::Tensor& tensor, size_t place) {
+      if (!tensor.defined() || tensor.is_conj() || tensor.is_neg()) return false;
+      c10::Device where = tensor.device();
+      if (__builtin_expect(where.type() == kTpu, 1)) {
+        if ((device >= 0 && where.index() != device) || tensor.layout() != at::kStrided)
+          return false;
+        device = where.index();
+        tensors[place] = window_of(tensor);
+      } else {
+        if (!where.is_cpu() || tensor.dim() != 0) return false;
+        tensors[place] = number_of(tensor);
+      }
+      memset(&args[place], 0, sizeof(args[place]));
+      args[place].kind = TPT_ARG_TENSOR;
+      args[place].count = 1;
+      args[place].tensors = &tensors[place];
+      return true;
+    }
+    bool put(const at::Scalar& scalar, size_t place) {
+      memset(&args[place], 0, sizeof(args[place]));
+      args[place].kind = TPT_ARG_SCALAR;
+      args[place].number = number_of_scalar(scalar);
+      return true;
+    }
+  };
+
+  tpt_status_t run(const Call& arguments, tpt_result_t** results, int* count) {
+    static const int kFirst = 0;
+    tpt_call_t call;
+    memset(&call, 0, sizeof(call));
+    row_count(row_).fetch_add(1, std::memory_order_relaxed);
+    call.op = op_;
+    call.variant = kIsInplace ? TPT_INPLACE : TPT_FUNCTIONAL;
+    call.args = arguments.args;
+    call.arg_count = static_cast<int>(kCount);
+    call.inplace_args = &kFirst;
+    call.inplace_count = kIsInplace;
+    call.device = arguments.device;
+    call.default_dtype = dtype_of(c10::get_default_dtype_as_scalartype());
+    Line line = current_line();
+    call.file = line.file;
+    call.line = line.number;
+    return tpt_call_run(&call, results, count);
+  }
+
+  Result by_stack(First first, Rest... rest) {
+    Stack stack{c10::IValue(first), c10::IValue(rest)...};
+    boxed_(handle_, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), &stack);
+    if constexpr (kIsInplace) {
+      return first;
+    } else {
+      return std::move(stack[0]).toTensor();
+    }
+  }
+
+  c10::OperatorHandle handle_;
+  const tpt_op_t* op_;
+  int row_;
+  bool is_product_;
+  RowKernel boxed_;
+};
+
+// "TTS" for (Tensor, Tensor, Scalar) -> Tensor; "" for schemas that need the stack.
+std::string kinds_of(const c10::FunctionSchema& schema) {
+  std::string kinds;
+  if (schema.returns().size() != 1 || schema.returns()[0].type()->str() != "Tensor") return "";
+  for (const c10::Argument& argument : schema.arguments()) {
+    std::string type = argument.real_type()->str();
+    if (type != "Tensor" && type != "Scalar") return "";
+    kinds += type[0] == 'T' ? 'T' : 'S';
+  }
+  return kinds;
+}
+
+template <typename... Rest>
+torch::CppFunction unboxed(const c10::OperatorHandle& handle, const tpt_op_t* op, Form form,
+                           std::vector<int> written) {
+  if (form == Form::kInplace) {
+    auto kernel =
+        std::make_shared<UnboxedKernel<at::Tensor&, Rest...>>(handle, op, form, std::move(written));
+    return torch::CppFunction([kernel](at::Tensor& first, Rest... rest) -> at::Tensor& {
+      return (*kernel)(first, rest...);
+    });
+  }
+  auto kernel = std::make_shared<UnboxedKernel<const at::Tensor&, Rest...>>(handle, op, form,
+                                                                            std::move(written));
+  return torch::CppFunction([kernel](const at::Tensor& first, Rest... rest) -> at::Tensor {
+    return (*kernel)(first, rest...);
+  });
+}
+
+using MakeUnboxed = torch::CppFunction (*)(const c10::OperatorHandle&, const tpt_op_t*, Form,
+                                           std::vector<int>);
+const std::unordered_map<std::string, MakeUnboxed>& unboxed_kinds() {
+  using T = const at::Tensor&;
+  using S = const at::Scalar&;
+  static const std::unordered_map<std::string, MakeUnboxed> kinds = {
+      {"T", &unboxed<>},           {"TT", &unboxed<T>},
+      {"TS", &unboxed<S>},         {"TTS", &unboxed<T, S>},
+      {"TSS", &unboxed<S, S>},     {"TTT", &unboxed<T, T>},
+      {"TTTS", &unboxed<T, T, S>}, {"TTTSS", &unboxed<T, T, S, S>}};
+  return kinds;
+}
+
 void add_kernel(torch::Library& library, const c10::OperatorName& name, const tpt_op_t* op,
                 Form form, std::vector<int> written) {
   std::string short_name = name.name.substr(strlen("aten::"));
   if (!name.overload_name.empty()) short_name += "." + name.overload_name;
+  auto handle = c10::Dispatcher::singleton().findSchema(name);
+  std::string kinds = form == Form::kOut || !handle ? "" : kinds_of(handle->schema());
+  auto found = unboxed_kinds().find(kinds);
+  bool is_first_written = form != Form::kInplace || written == std::vector<int>{0};
+  if (found != unboxed_kinds().end() && is_first_written) {
+    library.impl(short_name.c_str(), found->second(*handle, op, form, std::move(written)));
+    return;
+  }
   library.impl(short_name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
                                        std::make_unique<RowKernel>(op, form, std::move(written))));
 }
