@@ -210,19 +210,22 @@ static tpt_status_t read_groups(tpt_lower_t* l, int input, int first, groups_t* 
   out->type = *tpt_graph_type(l->graph, tpt_lower_value(l, input));
   out->dtype = tpt_dtype_compute(out->type.dtype);
   int64_t group = tpt_lower_int(l, first + 3);
-  for (int i = 0; i < 3; i++)
+  int64_t total = 1;
+  bool fits = true;
+  for (int i = 0; i < 3; i++) {
     out->planes[i] = tpt_lower_int(l, first + i);
-  int64_t total = out->planes[0] * out->planes[1] * out->planes[2];
-  if (!tpt_dtype_is_float(out->dtype) || total != tpt_type_count(&out->type))
+    fits &= out->planes[i] >= 0 && !__builtin_mul_overflow(total, out->planes[i], &total);
+  }
+  if (!tpt_dtype_is_float(out->dtype) || !fits || total != tpt_type_count(&out->type))
     TPT_FAIL(TPT_INVALID_ARGUMENT, "expected a floating point input of N * C * HxW elements");
-  if (group <= 0 || out->planes[1] % group)
+  if (group <= 0 || out->planes[1] % group ||
+      __builtin_mul_overflow(out->planes[0], group, &out->rows[0]))
     TPT_FAIL(TPT_INVALID_ARGUMENT,
              "Expected number of channels in input to be divisible by num_groups, but got %lld "
              "channels and num_groups=%lld",
              (long long)out->planes[1], (long long)group);
   out->stats[0] = out->planes[0];
   out->stats[1] = group;
-  out->rows[0] = out->planes[0] * group;
   out->rows[1] = out->planes[1] / group * out->planes[2];
   return NULL;
 }

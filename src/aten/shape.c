@@ -264,7 +264,7 @@ static tpt_status_t make_span(const tpt_type_t* type, int64_t dim, const int64_t
   out->start = ends[0];
   out->step = bounds[2];
   int64_t length = ends[1] < ends[0] ? 0 : ends[1] - ends[0];
-  out->count = (length + out->step - 1) / out->step;
+  out->count = length / out->step + (length % out->step != 0);
   return NULL;
 }
 

@@ -323,8 +323,8 @@ static tpt_status_t begin(launch_t* l, tpt_device_t* device, const tpt_call_t* c
   TPT_TRY(tpt_frame_reserve((void**)&frame->cells, &frame->cell_capacity, entry->output_count,
                             sizeof(*frame->cells)));
   l->cells = frame->cells;
-  memset(l->cells, 0, entry->output_count * sizeof(*l->cells));
-  memset(results, 0, entry->plain_count * sizeof(*results));
+  if (entry->output_count) memset(l->cells, 0, entry->output_count * sizeof(*l->cells));
+  if (entry->plain_count) memset(results, 0, entry->plain_count * sizeof(*results));
   return NULL;
 }
 
