@@ -141,9 +141,6 @@ static tpt_status_t check_diagonal(const tpt_lower_t* l, const tpt_type_t* type,
   return NULL;
 }
 
-static tpt_type_t listed_type(const tpt_lower_t* l) {
-  return tpt_type_make(tpt_lower_tensor(l, 0)->dtype, (int)l->args[1].count, l->args[1].ints);
-}
 static tpt_type_t self_type(const tpt_lower_t* l) {
   const tpt_tensor_t* self = tpt_lower_tensor(l, 0);
   return tpt_type_make(self->dtype, self->rank, self->sizes);
@@ -152,7 +149,8 @@ static tpt_type_t self_type(const tpt_lower_t* l) {
 // grad, input_sizes, offset, dim1, dim2
 tpt_status_t check_diagonal_backward(tpt_lower_t* l) {
   diagonal_t d;
-  tpt_type_t type = listed_type(l);
+  tpt_type_t type;
+  TPT_TRY(tpt_lower_listed_type(l, 1, tpt_lower_tensor(l, 0)->dtype, &type));
   return check_diagonal(l, &type, 2, tpt_lower_tensor(l, 0), &d);
 }
 int64_t kind_diagonal_backward(const tpt_lower_t* l) {
@@ -161,7 +159,8 @@ int64_t kind_diagonal_backward(const tpt_lower_t* l) {
 tpt_status_t lower_diagonal_backward(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   diagonal_t d;
-  tpt_type_t type = listed_type(l);
+  tpt_type_t type;
+  TPT_TRY(tpt_lower_listed_type(l, 1, tpt_lower_tensor(l, 0)->dtype, &type));
   TPT_TRY(check_diagonal(l, &type, 2, tpt_lower_tensor(l, 0), &d));
   tpt_v zero = tpt_hlo_splat_i64(g, &type, 0);
   return tpt_lower_result(l, put_diagonal(g, zero, tpt_lower_value(l, 0), &d, offset_of(l, 2)));

@@ -15,7 +15,7 @@ static tpt_status_t read_pair(const tpt_lower_t* l, int arg, int64_t* out) {
              tpt_op_schema(l->op)->args[arg].name, a->count);
   for (int i = 0; i < 2; i++)
     out[i] = a->ints[a->count == 1 ? 0 : i];
-  return NULL;
+  return tpt_lower_check_i32(l, arg);
 }
 
 // Window numbers from argument `mode` on; `size` is set.

@@ -98,6 +98,33 @@ tpt_status_t tpt_op_lower(tpt_lower_t* l) {
 
 // --- arguments ----------------------------------------------------------------------------------
 
+tpt_status_t tpt_lower_check_i32(const tpt_lower_t* l, int arg) {
+  const tpt_arg_t* a = &l->args[arg];
+  for (uint32_t i = 0; a->kind == TPT_ARG_INTS && i < a->count; i++)
+    if (a->ints[i] > INT32_MAX || a->ints[i] < -INT32_MAX)
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "integer out of range: %s has %lld",
+               tpt_op_schema(l->op)->args[arg].name, (long long)a->ints[i]);
+  return NULL;
+}
+
+tpt_status_t tpt_lower_listed_type(const tpt_lower_t* l, int arg, tpt_dtype_t dtype,
+                                   tpt_type_t* out_type) {
+  const tpt_arg_t* a = &l->args[arg];
+  int64_t size = 16;  // of the widest element
+  if (a->count > TPT_RANK_MAX)
+    TPT_FAIL(TPT_UNIMPLEMENTED, "a tensor of %u dimensions: at most %d are supported", a->count,
+             TPT_RANK_MAX);
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (a->ints[i] < 0)
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "Trying to create tensor with negative dimension %lld",
+               (long long)a->ints[i]);
+    if (__builtin_mul_overflow(size, a->ints[i] > 1 ? a->ints[i] : 1, &size))
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "a tensor of more than 2^63 bytes");
+  }
+  *out_type = tpt_type_make(dtype, (int)a->count, a->ints);
+  return NULL;
+}
+
 int64_t tpt_lower_int(const tpt_lower_t* l, int arg) {
   if (l->graph && arg < 64 && l->op->params.operands >> arg & 1)
     tpt_graph_fail(l->graph,

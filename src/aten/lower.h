@@ -156,6 +156,12 @@ static inline bool tpt_lower_has(const tpt_lower_t* l, int arg) {
 }
 // Of an argument that the row declares an operand, only checks and kinds may read the value.
 int64_t tpt_lower_int(const tpt_lower_t* l, int arg);
+// INVALID_ARGUMENT unless every int of an INTS argument has at most 31 bits, so that a product of two and
+// sums of a few of those need no care: sizes of windows, padding, steps.
+TPT_MUST_USE tpt_status_t tpt_lower_check_i32(const tpt_lower_t* l, int arg);
+// A type of the sizes that an INTS argument lists. INVALID_ARGUMENT unless they are sizes of an array.
+TPT_MUST_USE tpt_status_t tpt_lower_listed_type(const tpt_lower_t* l, int arg, tpt_dtype_t dtype,
+                                                tpt_type_t* out_type);
 static inline bool tpt_lower_bool(const tpt_lower_t* l, int arg) {
   return l->args[arg].number.i != 0;
 }

@@ -19,6 +19,7 @@ tpt_status_t lower_constant_pad(tpt_lower_t* l) {
         "Length of pad should be no more than twice the number of dimensions of the input. Pad "
         "length is %u while the input has %d dimensions.",
         pad->count, (int)t->rank);
+  TPT_TRY(tpt_lower_check_i32(l, 1));
   int64_t low[TPT_RANK_MAX] = {0}, high[TPT_RANK_MAX] = {0}, interior[TPT_RANK_MAX] = {0};
   bool grows = false;
   for (int i = 0; i < (int)pad->count / 2; i++) {
@@ -121,7 +122,9 @@ static tpt_v unpad_edges(tpt_graph_t* g, tpt_v grad, const edges_t* e, int64_t s
 }
 
 // Checks that the operand suits; what does not is left to the CPU, which has PyTorch's words for it.
-static tpt_status_t check_padding(tpt_lower_t* l, const tpt_tensor_t* t, const tpt_arg_t* pad) {
+static tpt_status_t check_padding(tpt_lower_t* l, const tpt_tensor_t* t, int arg) {
+  const tpt_arg_t* pad = &l->args[arg];
+  TPT_TRY(tpt_lower_check_i32(l, arg));
   bool is_reflected = l->op->params.mode == PAD_REFLECT;
   int spatial = (int)pad->count / 2;
   bool fits = t->rank == spatial + 1 || t->rank == spatial + 2;
@@ -141,7 +144,7 @@ tpt_status_t lower_edge_pad(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   const tpt_tensor_t* t = tpt_lower_tensor(l, 0);
   const tpt_arg_t* pad = &l->args[1];
-  TPT_TRY(check_padding(l, t, pad));
+  TPT_TRY(check_padding(l, t, 1));
   tpt_v x = tpt_lower_value(l, 0);
   for (int i = 0; i < (int)pad->count / 2; i++) {
     edges_t e = {t->rank - 1 - i, pad->ints[2 * i], pad->ints[2 * i + 1],
@@ -155,7 +158,7 @@ tpt_status_t lower_edge_pad_backward(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   const tpt_tensor_t* t = tpt_lower_tensor(l, 1);
   const tpt_arg_t* pad = &l->args[2];
-  TPT_TRY(check_padding(l, t, pad));
+  TPT_TRY(check_padding(l, t, 2));
   tpt_v grad = tpt_operand(l, 0, t->dtype);
   for (int i = 0; i < (int)pad->count / 2; i++) {
     int dim = t->rank - 1 - i;

@@ -8,7 +8,7 @@ static tpt_status_t read_list(const tpt_lower_t* l, int arg, int count, int64_t*
              tpt_op_schema(l->op)->args[arg].name, count);
   for (int i = 0; i < count; i++)
     out[i] = a->ints[a->count == 1 ? 0 : i];
-  return NULL;
+  return tpt_lower_check_i32(l, arg);
 }
 
 static tpt_status_t init_pool(const tpt_lower_t* l, const tpt_type_t* input, tpt_pool_t* out) {

@@ -145,6 +145,11 @@ static tpt_status_t read_axes(tpt_lower_t* l, method_t method, const tpt_type_t*
   if (out->count != (uint32_t)count)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "It is expected output_size equals to %d, but got size %u",
              count, out->count);
+  if (in_arg >= 0 && l->args[in_arg].count != (uint32_t)count + 2)
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "It is expected input_size equals to %d, but got size %u",
+             count + 2, l->args[in_arg].count);
+  TPT_TRY(tpt_lower_check_i32(l, 1));
+  if (in_arg >= 0) TPT_TRY(tpt_lower_check_i32(l, in_arg));
   bool align_corners = !is_nearest(method) && tpt_lower_bool(l, at);
   int scale = is_nearest(method) ? at : at + 1;
   for (int i = 0; i < count; i++) {

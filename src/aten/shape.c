@@ -163,13 +163,14 @@ tpt_status_t lower_repeat(tpt_lower_t* l) {
     int64_t size = d < lead ? 1 : t->sizes[d - lead];
     if (repeats->ints[d] < 0)
       TPT_FAIL(TPT_INVALID_ARGUMENT, "Trying to create tensor with negative dimension %lld",
-               (long long)(size * repeats->ints[d]));
+               (long long)repeats->ints[d]);
+    if (__builtin_mul_overflow(size, repeats->ints[d], &dims[d]))
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "repeat: dimension %d would have more than 2^63 elements", d);
     wide[wide_rank++] = repeats->ints[d];
     if (d >= lead) {
       where[d - lead] = wide_rank;
       wide[wide_rank++] = size;
     }
-    dims[d] = size * repeats->ints[d];
   }
   tpt_v x = tpt_hlo_broadcast_in_dim(g, tpt_lower_value(l, 0), wide_rank, wide, where);
   return tpt_lower_result(l, tpt_hlo_reshape(g, x, rank, dims));
@@ -341,8 +342,8 @@ static tpt_status_t read_slicing(const tpt_lower_t* l, bool is_point, bool is_ba
   const tpt_tensor_t* t = tpt_lower_tensor(l, 0);
   const tpt_arg_t* a = l->args;
   *out = (slicing_t){.x_arg = !is_backward, .is_point = is_point, .is_backward = is_backward};
-  out->base = is_backward ? tpt_type_make(t->dtype, (int)a[1].count, a[1].ints)
-                          : tpt_type_make(t->dtype, t->rank, t->sizes);
+  out->base = tpt_type_make(t->dtype, t->rank, t->sizes);
+  if (is_backward) TPT_TRY(tpt_lower_listed_type(l, 1, t->dtype, &out->base));
   if (is_point) {
     TPT_TRY(make_point(&out->base, a[2].number.i, a[3].number.i, &out->span));
   } else {
@@ -385,7 +386,8 @@ tpt_status_t lower_unfold_backward(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_dtype_t dtype = tpt_lower_tensor(l, 0)->dtype;
   tpt_v grad = tpt_operand(l, 0, dtype);
-  tpt_type_t type = tpt_type_make(tpt_dtype_of(g, grad), (int)l->args[1].count, l->args[1].ints);
+  tpt_type_t type;
+  TPT_TRY(tpt_lower_listed_type(l, 1, tpt_dtype_of(g, grad), &type));
   int64_t size = tpt_lower_int(l, 3), step = tpt_lower_int(l, 4);
   int dim;
   TPT_TRY(tpt_wrap_dim(tpt_lower_int(l, 2), type.rank, &dim));

@@ -46,9 +46,10 @@ tpt_status_t lower_sized_nonzero(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_v x = tpt_lower_value(l, 0);
   tpt_type_t type = *tpt_graph_type(g, x);
-  int64_t size = tpt_lower_int(l, 1), total = size * type.rank;
+  int64_t size = tpt_lower_int(l, 1), total = size;
   flags_t f;
-  if (total > INT32_MAX) return refuse_size(l, total);
+  if (__builtin_mul_overflow(size, type.rank, &total) || total > INT32_MAX)
+    return refuse_size(l, size);
   TPT_TRY(read_flags(l, x, &f));
   tpt_v zero = tpt_hlo_scalar_i64(g, TPT_S32, 0);
   tpt_v places = tpt_set_places(g, f.set, f.counts, size, zero);
