@@ -116,7 +116,15 @@ void tpt_lower_random_reserve(tpt_lower_t* l, int64_t count, tpt_value_t* out_se
 tpt_value_t tpt_lower_random_bits(tpt_lower_t* l, int rank, const int64_t* dims) {
   tpt_graph_t* g = l->graph;
   tpt_type_t type = tpt_type_make(TPT_U32, rank, dims);
-  int64_t count = tpt_type_count(&type);
+  int64_t count = 1;
+  for (int i = 0; i < rank; i++) {
+    bool fits = !__builtin_mul_overflow(count, dims[i], &count) && count <= INT64_MAX / 64;
+    if (fits && dims[i] >= 0) continue;
+    tpt_graph_fail(g, tpt_status_make(TPT_INVALID_ARGUMENT, __FILE__, __LINE__,
+                                      "%lld random numbers in dimension %d are more than can be",
+                                      (long long)dims[i], i));
+    return TPT_VALUE_NONE;
+  }
   if (count == 0) return tpt_hlo_splat_i64(g, &type, 0);
   tpt_value_t seed, offset;
   tpt_lower_random_reserve(l, count, &seed, &offset);

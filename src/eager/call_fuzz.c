@@ -3,7 +3,6 @@
 // afterwards; what PyTorch forbids (out of bounds, a result that overlaps itself) must be an error that
 // changes nothing. Then any row of the table with arguments of any kind: an error or a result, no more.
 #include "base/fuzz.h"
-
 #include "eager/device.h"
 #include "eager/test_device.h"
 
@@ -216,7 +215,7 @@ typedef struct any_args {
 } any_args_t;
 
 static void take_tensor(input_t* in, any_args_t* a, tpt_tensor_t* out) {
-  static const tpt_dtype_t kDtypes[] = {TPT_F32, TPT_F32, TPT_F32,  TPT_S64, TPT_S32,
+  static const tpt_dtype_t kDtypes[] = {TPT_F32,  TPT_F32,  TPT_F32, TPT_S64, TPT_S32,
                                         TPT_PRED, TPT_BF16, TPT_F64, TPT_C64, TPT_U8};
   view_t* v = &a->views[a->view_count++ % 16];
   take_view(in, STORAGES, v);
