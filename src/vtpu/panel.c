@@ -108,20 +108,19 @@ CONVERT(u64_from_u32, uint32_t, uint64_t)
 CONVERT(u8_from_u32, uint32_t, uint8_t)
 CONVERT(u16_from_u32, uint32_t, uint16_t)
 
-static void f64_from_bf16(const void* in, void* out, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    float x;
-    vtpu_f32_from_bf16((const uint16_t*)in + i, &x, 1);
-    ((double*)out)[i] = x;
+// Through f32, a stretch at a time.
+#define VIA_F32(name, widen)                                                                       \
+  static void name(const void* in, void* out, int64_t count) {                                     \
+    float x[256];                                                                                  \
+    for (int64_t i = 0; i < count; i += 256) {                                                     \
+      int64_t left = count - i < 256 ? count - i : 256;                                            \
+      widen((const uint16_t*)in + i, x, left);                                                     \
+      f64_from_f32(x, (double*)out + i, left);                                                     \
+    }                                                                                              \
   }
-}
-static void f64_from_f16(const void* in, void* out, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    float x;
-    vtpu_f32_from_f16((const uint16_t*)in + i, &x, 1);
-    ((double*)out)[i] = x;
-  }
-}
+VIA_F32(f64_from_bf16, vtpu_f32_from_bf16)
+VIA_F32(f64_from_f16, vtpu_f32_from_f16)
+
 static void c128_from_c64(const void* in, void* out, int64_t count) {
   f64_from_f32(in, out, 2 * count);
 }
