@@ -133,3 +133,79 @@ tpt_value_t tpt_grid_positions(tpt_graph_t* g, const tpt_window_t* w, tpt_value_
   int64_t dims[2] = {tpt_type_count(&type), 1};
   return tpt_hlo_reshape(g, sum, 2, dims);
 }
+
+// --- parts of another element width ------------------------------------------------------------------
+
+int tpt_grid_prefix(const tpt_window_t* w, tpt_solution_t solution) {
+  bool has_width = w->recast == TPT_RECAST_NARROW || w->recast == TPT_RECAST_WIDE;
+  int64_t home = tpt_type_size(&w->home->type), cells = tpt_type_count(&w->cells);
+  if (!has_width || solution != TPT_SOLUTION_BOX || w->cells.rank == 0 || w->home->type.rank == 0)
+    return 0;
+  if (cells * (int64_t)tpt_dtype_size(w->type.dtype) != home) return 0;  // padded
+  int64_t minor = w->cells.dims[w->cells.rank - 1], kept = 1;
+  int prefix = w->box.rank;
+  while (prefix > 0 && (kept == 1 || kept % minor != 0))
+    kept *= w->box.dims[--prefix];
+  int64_t extents[TPT_RANK_MAX];
+  tpt_grid_extents(&w->box, extents);
+  for (int i = 0; i < prefix; i++) {
+    if (extents[i] < w->box.dims[i]) return prefix;
+  }
+  return 0;
+}
+
+// The home's dimensions for the cut: the grid's first ones, and the rest as one in home elements.
+static int part_dims(const tpt_window_t* w, int64_t* out_dims) {
+  int prefix = tpt_grid_prefix(w, TPT_SOLUTION_BOX);
+  int64_t rest = tpt_type_count(&w->home->type);
+  for (int i = 0; i < prefix; i++) {
+    out_dims[i] = w->box.dims[i];
+    rest /= out_dims[i];
+  }
+  out_dims[prefix] = rest;
+  return prefix;
+}
+
+static void part_starts(tpt_graph_t* g, const tpt_window_t* w, const tpt_value_t* all_starts,
+                        int prefix, tpt_value_t* out_starts) {
+  for (int i = 0; i < prefix; i++)
+    out_starts[i] = all_starts[i];
+  out_starts[prefix] = tpt_hlo_scalar_i64(g, tpt_window_start_dtype(w), 0);
+}
+
+tpt_value_t tpt_grid_take_part(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t home,
+                               const tpt_value_t* all_starts) {
+  int64_t dims[TPT_RANK_MAX], extents[TPT_RANK_MAX];
+  tpt_value_t starts[TPT_RANK_MAX];
+  int prefix = part_dims(w, dims);
+  tpt_grid_extents(&w->box, extents);
+  extents[prefix] = dims[prefix];
+  part_starts(g, w, all_starts, prefix, starts);
+  home = tpt_grid_reshape(g, home, prefix + 1, dims);
+  return tpt_hlo_dynamic_slice(g, home, starts, extents);
+}
+
+tpt_value_t tpt_grid_put_part(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t home,
+                              tpt_value_t part, const tpt_value_t* all_starts) {
+  int64_t dims[TPT_RANK_MAX], extents[TPT_RANK_MAX];
+  tpt_value_t starts[TPT_RANK_MAX];
+  int prefix = part_dims(w, dims);
+  tpt_grid_extents(&w->box, extents);
+  extents[prefix] = dims[prefix];
+  part_starts(g, w, all_starts, prefix, starts);
+  home = tpt_grid_reshape(g, home, prefix + 1, dims);
+  return tpt_hlo_dynamic_update_slice(g, home, tpt_grid_reshape(g, part, prefix + 1, extents),
+                                      starts);
+}
+
+tpt_value_t tpt_grid_part_cells(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t part) {
+  int64_t dims[TPT_RANK_MAX];
+  int prefix = tpt_grid_prefix(w, TPT_SOLUTION_BOX);
+  tpt_grid_extents(&w->box, dims);
+  for (int i = prefix; i < w->box.rank; i++)
+    dims[i] = w->box.dims[i];
+  tpt_dtype_t cell = tpt_window_cell_dtype(w);
+  part = w->recast == TPT_RECAST_NARROW ? tpt_recast_narrow(g, part, cell)
+                                        : tpt_recast_wide(g, part, cell);
+  return tpt_grid_reshape(g, part, w->box.rank, dims);
+}

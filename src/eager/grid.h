@@ -20,6 +20,18 @@ bool tpt_grid_has_steps(const tpt_grid_t* grid);
 // A start per dimension: the run-time ones where the box is partial, zero elsewhere.
 void tpt_grid_starts(tpt_graph_t* graph, const tpt_window_t* window, const tpt_value_t* starts,
                      tpt_value_t* out_starts);
+// A box of another element width is cut out of the home before its width changes, as far as the home's
+// minor dimension stays whole. The number of grid dimensions that are cut first; 0: nothing can be cut
+// before the whole home is converted.
+int tpt_grid_prefix(const tpt_window_t* window, tpt_solution_t solution);
+// That part: the first dimensions' extents and one dimension of home elements; and back into the home.
+// all_starts: of tpt_grid_starts.
+tpt_value_t tpt_grid_take_part(tpt_graph_t* graph, const tpt_window_t* window, tpt_value_t home,
+                               const tpt_value_t* all_starts);
+tpt_value_t tpt_grid_put_part(tpt_graph_t* graph, const tpt_window_t* window, tpt_value_t home,
+                              tpt_value_t part, const tpt_value_t* all_starts);
+// The part in the window's element width (as bits), in grid dimensions.
+tpt_value_t tpt_grid_part_cells(tpt_graph_t* graph, const tpt_window_t* window, tpt_value_t part);
 // Positions, in the flat home, of the window's elements of distinct address: [count, 1], row-major over
 // out_core (the dimensions of more than one element and stride > 0).
 tpt_value_t tpt_grid_positions(tpt_graph_t* graph, const tpt_window_t* window, tpt_value_t start,

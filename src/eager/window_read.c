@@ -20,19 +20,36 @@ static tpt_value_t read_whole(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t
   return tpt_grid_transpose(g, tpt_grid_reshape(g, cells, w->type.rank, sorted), back);
 }
 
-static tpt_value_t read_box(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t cells,
-                            const tpt_value_t* starts) {
+// The box out of `value`, whose dimensions are the grid's or, where they are cut already, its extents.
+static tpt_value_t cut_box(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t value,
+                           const tpt_value_t* all_starts) {
   const tpt_grid_t* grid = &w->box;
   int64_t extents[TPT_RANK_MAX], zeros[TPT_RANK_MAX] = {0};
-  tpt_value_t value = tpt_grid_reshape(g, cells, grid->rank, grid->dims);
   tpt_grid_extents(grid, extents);
-  if (memcmp(extents, grid->dims, (size_t)grid->rank * sizeof(*extents)) != 0) {
-    tpt_value_t all_starts[TPT_RANK_MAX];
-    tpt_grid_starts(g, w, starts, all_starts);
+  const int64_t* dims = tpt_graph_type(g, value)->dims;
+  if (memcmp(extents, dims, (size_t)grid->rank * sizeof(*extents)) != 0)
     value = tpt_hlo_dynamic_slice(g, value, all_starts, extents);
-  }
   if (tpt_grid_has_steps(grid)) value = tpt_hlo_slice(g, value, zeros, extents, grid->steps);
   return tpt_grid_to_window(g, w, grid, value);
+}
+
+static tpt_value_t read_box(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t cells,
+                            const tpt_value_t* starts) {
+  tpt_value_t all_starts[TPT_RANK_MAX];
+  tpt_grid_starts(g, w, starts, all_starts);
+  return cut_box(g, w, tpt_grid_reshape(g, cells, w->box.rank, w->box.dims), all_starts);
+}
+
+// A box of another element width: only its part of the home is converted.
+static tpt_value_t read_part(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t home,
+                             const tpt_value_t* starts) {
+  tpt_value_t all_starts[TPT_RANK_MAX];
+  tpt_grid_starts(g, w, starts, all_starts);
+  tpt_value_t part = tpt_grid_take_part(g, w, home, all_starts);
+  int prefix = tpt_grid_prefix(w, TPT_SOLUTION_BOX);
+  for (int i = 0; i < prefix; i++)
+    all_starts[i] = tpt_hlo_scalar_i64(g, tpt_window_start_dtype(w), 0);
+  return cut_box(g, w, tpt_grid_part_cells(g, w, part), all_starts);
 }
 
 static tpt_value_t flatten(tpt_graph_t* g, tpt_value_t cells) {
@@ -80,6 +97,8 @@ tpt_value_t tpt_window_read(tpt_graph_t* g, const tpt_window_t* w, tpt_solution_
       [TPT_SOLUTION_FLAT] = read_flat,
       [TPT_SOLUTION_GATHER] = read_gather,
   };
+  if (tpt_grid_prefix(w, solution) > 0)
+    return tpt_recast_element(g, read_part(g, w, home, starts), w->type.dtype);
   if (w->recast == TPT_RECAST_NARROW) home = tpt_recast_narrow(g, home, tpt_window_cell_dtype(w));
   if (w->recast == TPT_RECAST_WIDE) home = tpt_recast_wide(g, home, tpt_window_cell_dtype(w));
   tpt_value_t value = kReads[solution](g, w, home, starts);

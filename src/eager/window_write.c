@@ -46,22 +46,52 @@ static tpt_value_t merge(tpt_graph_t* g, tpt_value_t old, tpt_value_t update,
   return tpt_hlo_select(g, mask, wide, old);
 }
 
-static tpt_value_t write_box(tpt_graph_t* g, const tpt_window_t* w,
-                             const tpt_window_update_t* write) {
+// cells: of the grid's dimensions or, where they are cut already, its extents; a start for each.
+static tpt_value_t put_box(tpt_graph_t* g, const tpt_window_t* w, tpt_value_t cells,
+                           tpt_value_t update, const tpt_value_t* starts) {
   const tpt_grid_t* grid = &w->box;
   int64_t extents[TPT_RANK_MAX], high[TPT_RANK_MAX] = {0}, interior[TPT_RANK_MAX];
-  tpt_value_t starts[TPT_RANK_MAX];
-  tpt_value_t home = tpt_grid_reshape(g, write->home, grid->rank, grid->dims);
-  tpt_value_t update = tpt_grid_from_window(g, w, grid, write->update);
+  update = tpt_grid_from_window(g, w, grid, update);
   tpt_grid_extents(grid, extents);
-  tpt_grid_starts(g, w, write->starts, starts);
   if (tpt_grid_has_steps(grid)) {
     for (int i = 0; i < grid->rank; i++)
       interior[i] = grid->counts[i] > 1 ? grid->steps[i] - 1 : 0;
-    tpt_value_t old = tpt_hlo_dynamic_slice(g, home, starts, extents);
+    tpt_value_t old = tpt_hlo_dynamic_slice(g, cells, starts, extents);
     update = merge(g, old, update, &(spread_t){grid->rank, high, interior});
   }
-  return tpt_hlo_dynamic_update_slice(g, home, update, starts);
+  return tpt_hlo_dynamic_update_slice(g, cells, update, starts);
+}
+
+static tpt_value_t write_box(tpt_graph_t* g, const tpt_window_t* w,
+                             const tpt_window_update_t* write) {
+  tpt_value_t starts[TPT_RANK_MAX];
+  tpt_grid_starts(g, w, write->starts, starts);
+  tpt_value_t cells = tpt_grid_reshape(g, write->home, w->box.rank, w->box.dims);
+  return put_box(g, w, cells, write->update, starts);
+}
+
+// A box of another element width: only its part of the home is converted, there and back.
+static tpt_value_t write_part(tpt_graph_t* g, const tpt_window_t* w,
+                              const tpt_window_update_t* write) {
+  const tpt_type_t* home = &w->home->type;
+  tpt_value_t starts[TPT_RANK_MAX], inner[TPT_RANK_MAX];
+  int prefix = tpt_grid_prefix(w, TPT_SOLUTION_BOX);
+  tpt_grid_starts(g, w, write->starts, starts);
+  for (int i = 0; i < w->box.rank; i++)
+    inner[i] = i < prefix ? tpt_hlo_scalar_i64(g, tpt_window_start_dtype(w), 0) : starts[i];
+  tpt_value_t part = tpt_grid_take_part(g, w, write->home, starts);
+  tpt_value_t cells = tpt_grid_part_cells(g, w, part);
+  tpt_value_t update = tpt_recast_element(g, write->update, tpt_window_cell_dtype(w));
+  cells = put_box(g, w, cells, update, inner);
+  int64_t dims[TPT_RANK_MAX], width = (int64_t)tpt_dtype_size(w->type.dtype);
+  tpt_type_t type = *tpt_graph_type(g, part);
+  memcpy(dims, type.dims, sizeof(dims));
+  dims[prefix] = dims[prefix] * (int64_t)tpt_dtype_size(home->dtype) / width;
+  cells = tpt_grid_reshape(g, cells, prefix + 1, dims);
+  part = w->recast == TPT_RECAST_NARROW ? tpt_recast_wide(g, cells, home->dtype)
+                                        : tpt_recast_narrow(g, cells, home->dtype);
+  tpt_value_t value = tpt_grid_put_part(g, w, write->home, part, starts);
+  return tpt_grid_reshape(g, value, home->rank, home->dims);
 }
 
 static tpt_value_t flatten(tpt_graph_t* g, tpt_value_t value) {
@@ -125,6 +155,7 @@ tpt_value_t tpt_window_write(tpt_graph_t* g, const tpt_window_t* w,
       [TPT_SOLUTION_FLAT] = write_flat,
       [TPT_SOLUTION_GATHER] = write_scatter,
   };
+  if (tpt_grid_prefix(w, write->solution) > 0) return write_part(g, w, write);
   tpt_window_update_t inner = *write;
   bool is_replaced = write->solution == TPT_SOLUTION_WHOLE;
   if (w->recast == TPT_RECAST_ELEMENT)

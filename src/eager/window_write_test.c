@@ -105,6 +105,29 @@ static void test_other_dtypes_give_back_the_homes(void) {
   write_window(TPT_U8, 1, (int64_t[]){101}, &wide);
 }
 
+// A row seen in another width: only the row is converted, there and back.
+static void test_other_widths_convert_their_part_only(void) {
+  static const tpt_dtype_t kHomes[] = {TPT_F32, TPT_F32, TPT_BF16, TPT_C64};
+  static const tpt_dtype_t kViews[] = {TPT_BF16, TPT_U8, TPT_F32, TPT_F32};
+  for (int k = 0; k < 4; k++) {
+    int64_t size =
+        8 * (int64_t)tpt_dtype_size(kHomes[k]) / (int64_t)tpt_dtype_size(kViews[k]);
+    tpt_tensor_t row = {.sizes = &size,
+                        .strides = (int64_t[]){1},
+                        .rank = 1,
+                        .dtype = kViews[k],
+                        .offset = 2 * size};
+    write_window(kHomes[k], 2, kDims, &row);
+    int whole = 0;
+    for (uint32_t i = 0; i < tpt_graph_node_count(graph); i++) {
+      const tpt_node_t* node = tpt_graph_node(graph, i);
+      tpt_type_t type = *tpt_graph_type(graph, (tpt_value_t){node->first_result});
+      whole += tpt_type_size(&type) >= 48 * (int64_t)tpt_dtype_size(kHomes[k]);
+    }
+    CHECK_EQ(whole, 1);  // the update of the home
+  }
+}
+
 int main(void) {
   if (!CHECK_OK(tpt_graph_create(&graph))) return TEST_RESULT;
   RUN(test_whole_write_needs_nothing_of_the_old_value);
@@ -112,6 +135,7 @@ int main(void) {
   RUN(test_steps_keep_what_lies_between);
   RUN(test_odd_strides_scatter);
   RUN(test_other_dtypes_give_back_the_homes);
+  RUN(test_other_widths_convert_their_part_only);
   tpt_graph_release(graph);
   return TEST_RESULT;
 }
