@@ -110,8 +110,7 @@ static void test_other_widths_convert_their_part_only(void) {
   static const tpt_dtype_t kHomes[] = {TPT_F32, TPT_F32, TPT_BF16, TPT_C64};
   static const tpt_dtype_t kViews[] = {TPT_BF16, TPT_U8, TPT_F32, TPT_F32};
   for (int k = 0; k < 4; k++) {
-    int64_t size =
-        8 * (int64_t)tpt_dtype_size(kHomes[k]) / (int64_t)tpt_dtype_size(kViews[k]);
+    int64_t size = 8 * (int64_t)tpt_dtype_size(kHomes[k]) / (int64_t)tpt_dtype_size(kViews[k]);
     tpt_tensor_t row = {.sizes = &size,
                         .strides = (int64_t[]){1},
                         .rank = 1,
