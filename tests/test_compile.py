@@ -4,6 +4,7 @@ Names that begin with an id (up_013 ...) are cases of the bug collection.
 """
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -40,6 +41,7 @@ def launches(fn, *args):
 # --- which backend ----------------------------------------------------------------------
 
 
+@pytest.mark.portable
 def test_plain_compile_takes_tensors_on_tpu():
     f = torch.compile(lambda x, y: torch.tanh(x @ y) + 1, fullgraph=True)
     x, y = torch.randn(4, 5), torch.randn(5, 6)
@@ -190,6 +192,7 @@ def test_up_014_replaced_attribute_is_the_one_that_is_written():
     close(holder.cache.cpu()[1], torch.zeros(3))
 
 
+@pytest.mark.portable
 def test_input_that_is_written_keeps_its_storage_and_its_aliases():
     f = torch.compile(lambda x: x.add_(1).mul_(2), fullgraph=True)
     x = torch.ones(4, device="tpu")
@@ -214,6 +217,61 @@ def test_output_that_is_a_view_of_an_input_aliases_it():
     t, _ = f(x)
     x.zero_()
     close(t.cpu(), torch.zeros(3, 2))
+
+
+def test_lazily_conjugated_tensors_go_in_and_out():
+    f, x = lambda a: (a * 2 + 1j, (a + a).conj()), torch.randn(4, dtype=torch.complex64)
+    g = torch.compile(f, fullgraph=True)
+    for actual, wanted in zip(g(x.to("tpu").conj()), f(x.conj()), strict=True):
+        close(actual.resolve_conj().cpu(), wanted.resolve_conj())
+
+
+def test_empty_tensors():
+    f = lambda x: (x * 2, x.sum(), torch.cat([x, x]), x.softmax(-1))  # noqa: E731
+    x = torch.randn(0, 2)
+    for actual, wanted in zip(torch.compile(f)(x.to("tpu")), f(x), strict=True):
+        close(actual.cpu(), wanted)
+
+
+def test_input_of_any_memory_order_keeps_strides_of_results():
+    def f(x):
+        return x.as_strided((2, 2), (1, 2)) * 2, x.unfold(0, 2, 1).sum(-1), x + 1, x[::2] * 1
+
+    x = torch.randn(4, 4)
+    for actual, wanted in zip(torch.compile(f)(x.to("tpu").t()), f(x.t()), strict=True):
+        close(actual.cpu(), wanted)
+        assert actual.stride() == wanted.stride()
+
+
+def test_threads_share_a_compiled_function():
+    f, x = torch.compile(lambda x: (x * 2).tanh().sum(0)), torch.randn(64, 8)
+    wanted = f(x.to("tpu")).cpu()
+
+    def work(_):
+        return all(torch.equal(f(x.to("tpu")).cpu(), wanted) for _ in range(20))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+
+
+def test_parameter_written_before_its_backward_is_an_error():
+    w = torch.randn(3, 3, device="tpu", requires_grad=True)
+    x = torch.randn(2, 3, device="tpu", requires_grad=True)
+    y = torch.compile(lambda x, w: (x @ w.t()).exp())(x, w).sum()
+    with torch.no_grad():
+        w.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_custom_operator_on_the_host_splits_the_graph():
+    @torch.library.custom_op("tputorch_test::doubled", mutates_args=())
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x.cpu().mul(2).to(x.device)
+
+    doubled.register_fake(torch.empty_like)
+    f = torch.compile(lambda x: doubled(x + 1) * 3, fullgraph=True)
+    close(f(torch.ones(3, device="tpu")).cpu(), torch.full((3,), 12.0))
 
 
 def test_outputs_that_are_views_of_one_result():
@@ -277,6 +335,7 @@ def test_up_124_norm_under_autocast_has_the_dtype_of_eager():
 # --- shapes and recompilation -----------------------------------------------------------
 
 
+@pytest.mark.portable
 def test_dynamic_sizes_cost_no_graph_of_dynamo():
     counter, compile_ = counted(dynamic=True)
     f = compile_(lambda x: (x @ x.t()).softmax(-1).sum(0) * x.shape[0])
@@ -463,6 +522,7 @@ def test_numbers_read_inside_a_whole_graph():
             close(g(x.to("tpu")).cpu(), f(x))
 
 
+@pytest.mark.portable
 def test_sizes_that_depend_on_data_inside_a_whole_graph():
     f = lambda x: (x[x > 0] * 2).cumsum(0)  # noqa: E731
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
