@@ -1,5 +1,7 @@
 """The single kernels of kernels.py on JAX, jitted, on the CPU. Prints the same figures."""
 
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +11,9 @@ from timer import Timer, emit
 
 def best(fn, args) -> float:
     run = jax.jit(fn)
-    return Timer("cpu").best_of_many(lambda: run(*args).block_until_ready())
+    return Timer("cpu", cpu_time="--cpu-time" in sys.argv).best_of_many(
+        lambda: run(*args).block_until_ready()
+    )
 
 
 def layer_norm(a, w):

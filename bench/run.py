@@ -5,8 +5,8 @@
 
 Each round runs every side once, in fresh processes, one after the other. A figure is the best over
 rounds; the spread is (worst - best) / best. Only ratios within one run mean anything: absolute
-times are this machine's mood. On a shared machine --cores 1 is fairest: threads that wait for each
-other suffer most from neighbours. Sides that are not installed here are left out.
+times are this machine's mood. On a shared machine --cores 1 --cpu-time is fairest: threads that
+wait for each other suffer most from neighbours. Sides that are not installed here are left out.
 """
 
 import argparse
@@ -63,19 +63,19 @@ def is_rate(unit: str) -> bool:
     return unit.endswith("/s")
 
 
-def collect(sides: list, parts: list, rounds: int) -> tuple:
+def collect(sides: list, parts: list, rounds: int, extra: list) -> tuple:
     """Rows {name, unit, side: values} and the machine's peaks {unit: value}."""
     rows: dict = {}
     peaks: dict = {}
     with tqdm(total=rounds * (len(sides) + 1), unit="run", file=sys.stderr) as bar:
         for _ in range(rounds):
-            for line in run_process(["peaks.py"]):
+            for line in run_process(["peaks.py", *extra]):
                 peaks[line["unit"]] = max(peaks.get(line["unit"], 0), line["value"])
             bar.update()
             for side in sides:
                 if side == "jax" and parts and "kernels" not in parts:
                     continue
-                command = SIDES[side]
+                command = [*SIDES[side], *extra]
                 if side != "jax":
                     command = [*command[:2], *parts, *command[2:]]
                 for line in run_process(command):
@@ -158,6 +158,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
     parser.add_argument("--cores", type=int, help="keeps every side on that many cores")
+    parser.add_argument("--cpu-time", action="store_true", help="CPU time of all threads")
     parser.add_argument("--json", metavar="FILE", help="writes all figures; - for standard output")
     parser.add_argument("--plot", metavar="FILE", help="draws the ratios (needs matplotlib)")
     args = parser.parse_args()
@@ -170,7 +171,7 @@ def main() -> None:
             print(f"without {side}: {reason}", file=sys.stderr)
         else:
             sides.append(side)
-    rows, peaks = collect(sides, args.parts, args.rounds)
+    rows, peaks = collect(sides, args.parts, args.rounds, ["--cpu-time"] if args.cpu_time else [])
     table = summarise(rows, peaks)
     if args.json:
         text = json.dumps({"peaks": peaks, "rounds": args.rounds, "rows": table}, indent=1)

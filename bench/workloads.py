@@ -155,6 +155,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", default=[], help=f"of {', '.join(PARTS)}; all if none")
     parser.add_argument("--mode", default="eager", choices=["eager", "fused", "compile"])
     parser.add_argument("--precision", default="default", choices=["default", "high", "highest"])
+    parser.add_argument("--cpu-time", action="store_true", help="of all threads, not of the wall")
     args = parser.parse_args()
     torch.manual_seed(0)
     if args.device == "tpu" and args.precision != "default":
@@ -163,7 +164,7 @@ def main() -> None:
         torch.tpu.set_eager_mode(torch.tpu.EagerMode.DEFER_AND_FUSE)
     for part in args.parts or PARTS:
         if args.mode != "compile" or part not in EAGER_ONLY:
-            PARTS[part](Timer(args.device, args.mode))
+            PARTS[part](Timer(args.device, args.mode, args.cpu_time))
 
 
 if __name__ == "__main__":
