@@ -243,6 +243,27 @@ def test_input_of_any_memory_order_keeps_strides_of_results():
         assert actual.stride() == wanted.stride()
 
 
+@pytest.mark.parametrize(
+    "how", [lambda f: f, lambda f: torch.compile(f, backend="aot_eager"), torch.compile]
+)
+def test_attention_keeps_the_memory_order_of_its_query(how, highest):
+    """Heads that were transposed out go back as a view, forward and backward, as on the CPU."""
+
+    def f(x):
+        q, k, v = (y.view(2, 5, 2, 4).transpose(1, 2) for y in x.chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return y.transpose(1, 2).view(2, 5, 8)
+
+    inputs = [torch.randn(2, 5, 24).to(device).requires_grad_() for device in ("tpu", "cpu")]
+    with torch.no_grad():
+        inputs[1].copy_(inputs[0].cpu())
+    actual, wanted = how(f)(inputs[0]), f(inputs[1])
+    close(actual.detach().cpu(), wanted.detach())
+    actual.square().sum().backward()
+    wanted.square().sum().backward()
+    close(inputs[0].grad.cpu(), inputs[1].grad, rtol=1e-4, atol=1e-5)
+
+
 def test_threads_share_a_compiled_function():
     f, x = torch.compile(lambda x: (x * 2).tanh().sum(0)), torch.randn(64, 8)
     wanted = f(x.to("tpu")).cpu()

@@ -2,10 +2,12 @@
 // and dropout. Leading dimensions broadcast; when query has a multiple of key's or value's heads, each
 // of theirs serves a run of the query's (grouped queries). Rows that are masked throughout give zeros.
 #include <math.h>
+#include <string.h>
 
 #include "aten/array.h"
 #include "aten/dropout.h"
 #include "aten/rows.h"
+#include "aten/stride.h"
 
 typedef struct attention {
   tpt_dtype_t dtype, compute;
@@ -223,6 +225,20 @@ int64_t kind_attention_backward(const tpt_lower_t* l) {
   return l->args[12].number.f > 0;
 }
 
+// A result in the memory order of an argument of its sizes, so that what undoes the caller's transpose is
+// a view again, as PyTorch's shape function says.
+static tpt_status_t give_like(tpt_lower_t* l, int arg, tpt_v value) {
+  TPT_TRY(tpt_graph_status(l->graph));
+  const tpt_tensor_t* like = l->args[arg].tensors;
+  const tpt_type_t* type = tpt_graph_type(l->graph, value);
+  if (type->rank != like->rank ||
+      memcmp(type->dims, like->sizes, (size_t)like->rank * sizeof(int64_t)) != 0)
+    return tpt_lower_result(l, value);
+  int64_t strides[TPT_RANK_MAX];
+  tpt_strides_like(like, strides);
+  return tpt_lower_result_strides(l, value, strides);
+}
+
 // query, key, value, attn_bias, dropout_p, is_causal, return_debug_mask, scale.
 tpt_status_t lower_attention(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
@@ -246,7 +262,7 @@ tpt_status_t lower_attention(tpt_lower_t* l) {
     weights = apply_dropout(l, &a, 4, tpt_lower_random_bits(l, a.rank, dims), weights);
   }
   tpt_v out = product(l, &a, weights, 1, a.v, 0);
-  TPT_TRY(tpt_lower_result(l, tpt_hlo_convert(g, out, a.dtype)));
+  TPT_TRY(give_like(l, 0, tpt_hlo_convert(g, out, a.dtype)));
   int64_t lines[TPT_RANK_MAX];
   full_dims(&a, a.rows, 1, lines);
   TPT_TRY(tpt_lower_result(l, tpt_hlo_reshape(g, logsumexp, a.rank - 1, lines)));
@@ -258,7 +274,7 @@ static tpt_status_t give_grad(tpt_lower_t* l, const attention_t* a, int number, 
   if (!l->args[5].ints[number]) return tpt_lower_result_none(l);
   tpt_type_t type = *tpt_graph_type(l->graph, tpt_lower_value(l, arg));
   grad = gather_up(l->graph, a, grad, &type);
-  return tpt_lower_result(l, tpt_hlo_convert(l->graph, grad, type.dtype));
+  return give_like(l, arg, tpt_hlo_convert(l->graph, grad, type.dtype));
 }
 
 // grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, cum_seq_q, cum_seq_k, max_q,
