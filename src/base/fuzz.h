@@ -1,6 +1,7 @@
 // Main of a fuzz program (src/*/*_fuzz.c) where libFuzzer is not linked: seeds of the program's own,
-// changed at random. `foo_fuzz SECONDS [NUMBER]` is reproducible: the same number makes the same inputs
-// in the same order. Each input's index is printed when the program dies.
+// changed at random. `foo_fuzz SECONDS [NUMBER]`, or `foo_fuzz n4000 [NUMBER]` for 4000 inputs, is
+// reproducible: the same number makes the same inputs in the same order. The index of the input that the
+// program dies of is printed.
 //
 // The including file defines LLVMFuzzerTestOneInput and
 //   size_t fuzz_seed(size_t number, char* out, size_t room);
@@ -10,6 +11,7 @@
 
 #include <ctype.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +150,9 @@ static inline void fuzz_collect_seeds(void) {
 }
 
 int main(int argc, char** argv) {
-  double seconds = argc > 1 ? atof(argv[1]) : 1;
+  bool is_counted = argc > 1 && *argv[1] == 'n';
+  double seconds = argc > 1 && !is_counted ? atof(argv[1]) : 1;
+  unsigned long long limit = is_counted ? strtoull(argv[1] + 1, NULL, 10) : 0;
   fuzz.state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   unsigned long long first =
       argc > 3 ? strtoull(argv[3], NULL, 10) : 0;  // inputs before are not run
@@ -161,7 +165,7 @@ int main(int argc, char** argv) {
   signal(SIGABRT, fuzz_on_signal);
   fuzz_collect_seeds();
   time_t start = time(NULL);
-  for (; difftime(time(NULL), start) < seconds; fuzz.runs++) {
+  for (; is_counted ? fuzz.runs < limit : difftime(time(NULL), start) < seconds; fuzz.runs++) {
     size_t seed = fuzz.runs < fuzz.count ? (size_t)fuzz.runs : fuzz_below(fuzz.count);
     memcpy(fuzz.text, fuzz.seeds[seed], fuzz.size = fuzz.sizes[seed]);
     size_t changes = fuzz.runs < fuzz.count ? 0 : 1 + fuzz_below(6);

@@ -22,7 +22,7 @@
 // gcc's leak checker misreads the thread-local storage of libraries opened at run time, and dies.
 __attribute__((visibility("default"))) const char* __asan_default_options(void);
 const char* __asan_default_options(void) {
-  return "intercept_tls_get_addr=0";
+  return "intercept_tls_get_addr=0:allocator_may_return_null=1";
 }
 #endif
 

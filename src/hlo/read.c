@@ -46,6 +46,7 @@ static tpt_status_t find_pretty_function(tpt_reader_t* r) {
   TPT_TRY(tpt__read_skip_closed(r));
   if (tpt__read_take_symbol(r, "->")) {
     tpt_type_t type;
+    function.results = r->p;
     if (tpt__read_take(r, '('))
       TPT_TRY(tpt__read_skip_closed(r));
     else
@@ -72,6 +73,11 @@ static tpt_status_t read_function_attrs(tpt_reader_t* r, tpt_read_function_t* fu
     if (tpt__text_is(name, "sym_name")) {
       TPT_TRY(tpt__read_string(r, &function->name));
       continue;
+    }
+    if (tpt__text_is(name, "function_type") && tpt__read_take(r, '(')) {
+      TPT_TRY(tpt__read_skip_closed(r));
+      TPT_TRY(tpt__read_expect_word(r, "->"));
+      function->results = r->p;
     }
     if (tpt__text_is(name, "arg_attrs") && tpt__read_peek(r, '[')) function->arg_attrs = r->p + 1;
     TPT_TRY(tpt__read_skip_to(r, ",}"));
@@ -277,6 +283,33 @@ static tpt_status_t read_generic_arg_attrs(tpt_reader_t* r, const tpt_read_funct
   return NULL;
 }
 
+// Whether the values returned have the declared types: "tensor<f32>" or "(tensor<f32> {...}, ...)".
+static tpt_status_t check_results(tpt_reader_t* r, const tpt_read_function_t* function,
+                                  const tpt_value_t* values, uint32_t count) {
+  if (!function->results) return NULL;
+  r->p = function->results;
+  bool is_list = tpt__read_take(r, '(');
+  uint32_t declared = 0;
+  while (!is_list || !tpt__read_take(r, ')')) {
+    tpt_type_t type;
+    char text[160], actual[160];
+    const char* at = r->p;
+    TPT_TRY(tpt__read_type(r, &type));
+    if (is_list && tpt__read_take(r, '{')) TPT_TRY(tpt__read_skip_closed(r));
+    if (declared < count && !tpt_type_equal(&type, tpt_graph_type(r->graph, values[declared])))
+      return tpt__read_fail(
+          r, at, "result %u is declared as %s, but %s is returned", declared,
+          tpt_type_print(&type, text, sizeof(text)),
+          tpt_type_print(tpt_graph_type(r->graph, values[declared]), actual, sizeof(actual)));
+    declared++;
+    if (!is_list) break;
+    if (!tpt__read_take(r, ',') && !tpt__read_peek(r, ')')) return tpt__read_expect(r, ')');
+  }
+  if (declared == count) return NULL;
+  return tpt__read_fail(r, function->results, "%u results are declared, but %u are returned",
+                        declared, count);
+}
+
 // The body of a function whose arguments are `values`.
 static tpt_status_t read_function_body(tpt_reader_t* r, const tpt_read_function_t* function,
                                        const function_args_t* args, const tpt_value_t* values,
@@ -291,7 +324,7 @@ static tpt_status_t read_function_body(tpt_reader_t* r, const tpt_read_function_
     return tpt__read_unimplemented(r, r->p, "a function of several blocks is not supported");
   tpt__read_unbind(r, mark);
   r->barrier = barrier;
-  return NULL;
+  return check_results(r, function, *out_results, *out_count);
 }
 
 static const tpt_read_function_t* find_function(const tpt_reader_t* r, tpt_text_t name) {

@@ -399,6 +399,15 @@ static void test_reading_is_cheap(void) {
   tpt_str_deinit(&text);
 }
 
+static void test_declared_results_are_what_is_returned(void) {
+  check_fails("func.func @main(%a: tensor<2xf32>) -> tensor<3xf32> {\n"
+              "  return %a : tensor<2xf32>\n}",
+              TPT_INVALID_ARGUMENT, "result 0 is declared as tensor<3xf32>, but tensor<2xf32>");
+  check_fails("func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32> {x = 1 : i32}, tensor<f32>) {\n"
+              "  return %a : tensor<2xf32>\n}",
+              TPT_INVALID_ARGUMENT, "2 results are declared, but 1 are returned");
+}
+
 int main(void) {
   RUN(test_every_op_reads_as_printed);
   RUN(test_aliases_are_read);
@@ -412,5 +421,6 @@ int main(void) {
   RUN(test_truncations_only_fail);
   RUN(test_every_failed_allocation_is_reported);
   RUN(test_reading_is_cheap);
+  RUN(test_declared_results_are_what_is_returned);
   return TEST_RESULT;
 }

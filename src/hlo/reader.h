@@ -29,6 +29,7 @@ typedef struct tpt_read_function {
   const char* args;  // behind "(" of the argument list; NULL: a generic body without label
   const char* body;  // first operation (pretty form); generic form: behind the argument list
   const char* body_end;
+  const char* results;    // (optional) declared result types, behind "->"
   const char* arg_attrs;  // (optional) generic form: behind "[" of arg_attrs
   bool is_generic;
 } tpt_read_function_t;
