@@ -13,6 +13,7 @@ enum {
   PANEL_WANTED = 2 << 20,    // bytes
   ITEMS_WANTED = 8,
   DIRECT_OUTPUTS_MAX = 2,
+  FEW_POSITIONS = 32,
   FOLD_MAX = 8,
   PACKED_MAX = 64 << 20,  // bytes
   STRIP_TILES = 16,       // of a block of K in strips
@@ -181,6 +182,17 @@ static void stage_copy(const void* in, void* out, int64_t count) {
   memcpy(out, in, (size_t)count * 2);
 }
 
+// Few positions would not pay for the packing of weights that BLAS reads where they lie.
+static bool packs_in_vain(const vtpu_conv_plan_t* plan) {
+  int64_t positions = plan->batch;
+  for (int d = 0; d < plan->spatial_count; d++) {
+    if (plan->reversal[d] && plan->kernel.size[VTPU_CONV_SPATIAL + d] > 1) return false;
+    positions *= plan->out.size[VTPU_CONV_SPATIAL + d];
+  }
+  return positions <= FEW_POSITIONS && plan->phase_count == 1 && plan->in_part_count == 1 &&
+         vtpu_widen_is_copy(plan->kernel_dtype, plan->compute, plan->kernel_parts[0]);
+}
+
 // The unit for packed strips; the stage then holds what the unit multiplies.
 static void choose_unit(vtpu_conv_plan_t* plan, tpt_precision_t precision) {
   plan->stage_size = plan->element_size;
@@ -191,6 +203,7 @@ static void choose_unit(vtpu_conv_plan_t* plan, tpt_precision_t precision) {
   int part_counts[2];
   plan->unit = vtpu_strip_choose((tpt_dtype_t[]){plan->in_dtype, plan->kernel_dtype}, precision,
                                  sources, part_counts);
+  if (plan->unit && packs_in_vain(plan)) plan->unit = NULL;
   if (!plan->unit) return;
   memcpy(plan->kernel_sources, sources[1], sizeof(plan->kernel_sources));
   if (plan->unit->depth == VTPU_STRIP_FREE) return;
