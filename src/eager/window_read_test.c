@@ -18,7 +18,7 @@ static int64_t random_below(int64_t limit) {
 static bool is_any_byte_good;
 
 // Any bytes for integers; for floats bytes that make no NaN, whose payload a copy may change. A plugin
-// may make the NaNs of 16-bit floats quiet wherever it moves them.
+// other than vtpu may make the NaNs of 16-bit floats quiet wherever it moves them.
 static void fill_random(unsigned char* data, size_t size, tpt_dtype_t dtype) {
   for (size_t i = 0; i < size; i++) {
     bool is_free = tpt_dtype_is_int(dtype) && is_any_byte_good;
