@@ -288,7 +288,44 @@ def check_random() -> None:
     assert sorted(order.tolist()) == list(range(50))
 
 
+def check_rejection() -> None:
+    rates = torch.full((500,), 4.0, device="tpu")
+    with Ran("poisson", "binomial", "_standard_gamma", "_sample_dirichlet", "rrelu_with_noise"):
+        assert abs(torch.poisson(rates).mean().item() - 4) < 0.5
+        assert abs(torch.binomial(rates, rates / 8).mean().item() - 2) < 0.3
+        assert abs(torch._standard_gamma(rates).mean().item() - 4) < 0.5
+        assert abs(torch._sample_dirichlet(rates).sum().item() - 1) < 1e-4
+        assert torch.nn.functional.rrelu(-rates, training=True).max() < 0
+
+
+def check_sized() -> None:
+    x = torch.tensor([[1, 0], [1, 0], [2, 5]])
+    with Ran("sized_nonzero", "sized_select", "sized_unique", "sized_unique_rows"):
+        compare(x.tpu().nonzero(), x.nonzero(), "nonzero")
+        compare(x.tpu()[x.tpu() > 1], x[x > 1], "x[mask]")
+        compare(torch.unique(x.tpu()), torch.unique(x), "unique")
+        compare(torch.unique(x.tpu(), dim=0), torch.unique(x, dim=0), "unique_dim")
+    check("nonzero_static", x, size=2)
+    check("masked_scatter", x, x > 0, torch.arange(9))
+    check("histc", x.float(), 3, 0, 4)
+
+
+def check_linalg() -> None:
+    spd = torch.tensor([[4.0, 2.0], [2.0, 5.0]])
+    check("linalg_cholesky_ex", spd)
+    check("linalg_solve_triangular", spd, spd, upper=True)
+    check("_cholesky_solve_helper", spd, torch.linalg.cholesky(spd), False)
+    check("_fft_r2c", spd, [1], 0, True)
+    spectrum = torch.fft.rfft(spd)
+    check("_fft_c2c", spectrum, [0], 0, True)
+    check("_fft_c2r", spectrum, [1], 2, 2)
+    distances = torch.cdist(spd, spd)
+    check("_cdist_forward", spd, spd, 2.0, None)
+    check("_cdist_backward", distances, spd, spd, 2.0, distances)
+
+
 CHECKS = [
     check_elementwise, check_matmul, check_norm, check_losses, check_windows, check_attention,
     check_cells, check_foreach, check_optimizers, check_lookups, check_weight_norm, check_random,
+    check_rejection, check_sized, check_linalg,
 ]  # fmt: skip
