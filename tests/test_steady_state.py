@@ -1,4 +1,4 @@
-"""Steady state: work that changes only in values compiles nothing, and donations that fail are explained."""
+"""Steady state: work that changes only in values compiles nothing; refused donations say why."""
 
 import threading
 
@@ -11,7 +11,7 @@ def compiles():
 
 
 def mixed_step(i, state):
-    """Batch sizes, rates (one equal to eps), windows, seeds, a growing KV cache, positions, bounds."""
+    """Batch sizes, rates (one equal to eps), windows, seeds, a growing KV cache, bounds."""
     model, optimizer, cache, table = state
     batch = (3, 8, 5, 1)[i % 4]
     for group in optimizer.param_groups:
