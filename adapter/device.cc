@@ -13,6 +13,7 @@
 #include <c10/util/Exception.h>
 
 #include "adapter/adapter.h"
+#include "adapter/interrupt.h"
 #include "adapter/pinned.h"
 
 namespace tputorch {
@@ -22,6 +23,9 @@ void throw_status(tpt_status_t take_status) {
   std::string message = tpt_status_message(take_status);
   tpt_status_release(take_status);
   switch (code) {
+  case TPT_CANCELLED:
+    throw_if_raised();
+    TORCH_CHECK(false, message);
   case TPT_OUT_OF_RANGE:
     TORCH_CHECK_INDEX(false, message);
   case TPT_UNIMPLEMENTED:

@@ -6,6 +6,7 @@
 #include <torch/csrc/Generator.h>
 
 #include "adapter/adapter.h"
+#include "adapter/interrupt.h"
 #include "adapter/line.h"
 
 namespace py = pybind11;
@@ -178,6 +179,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("pass_over_folder", &pass_over_folder);
   m.def("register_rows", [] {
     register_rows();
+    install_interrupts();
     register_decompositions();
     at::autocast::set_autocast_dtype(kTpu, at::kBFloat16);
   });

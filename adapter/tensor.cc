@@ -214,6 +214,11 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool) {
   bool from = src.device().type() == kTpu, to = dst.device().type() == kTpu;
   if (from && to) {
     tpt_tensor_t target = window_of(dst), source = window_of(src);
+    tpt_arg_t read = {};
+    read.kind = TPT_ARG_TENSOR;
+    read.count = 1;
+    read.tensors = &source;
+    check(tpt_overlap_check(TPT_OVERLAP_NOT_PARTIAL, &target, &read, 1, -1));
     tell_line();
     check(tpt_tensor_copy(&target, &source));
   } else if (from) {

@@ -128,3 +128,30 @@ def test_a_refused_division_in_place_leaves_its_tensor():
     assert y.tolist() == [0, 1, 2, 3, 4]
     assert (x // (x + 1)).tolist() == [0, 0, 0, 0, 0]
     assert (x[:0] // x[:0]).tolist() == []
+
+
+LAYOUTS = {
+    "sparse": lambda: torch.eye(3, device="tpu").to_sparse(),
+    "sparse_move": lambda: torch.eye(3).to_sparse().to("tpu"),
+    "sparse_product": lambda: torch.mm(torch.eye(3).to_sparse(), torch.ones(3, 3, device="tpu")),
+    "sparse_gradient": lambda: (
+        torch.nn.functional.embedding(
+            ids(0), matrix().requires_grad_(), sparse=True
+        ).sum().backward()
+    ),  # fmt: skip
+    "quantized": lambda: torch.quantize_per_tensor(matrix(), 0.1, 0, torch.quint8),
+    "quantized_move": lambda: torch.quantize_per_tensor(
+        torch.ones(3), 0.1, 0, torch.quint8
+    ).to("tpu"),  # fmt: skip
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]).to("tpu"),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts_that_do_not_exist_say_so(name):
+    with pytest.raises(NotImplementedError) as error:
+        LAYOUTS[name]()
+    text = str(error.value)
+    assert f"{name.split('_')[0]}" in text, text
+    assert "not supported on device tpu; " in text, text
+    assert "Facebook" not in text

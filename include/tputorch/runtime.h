@@ -37,6 +37,10 @@ typedef struct tpt_device_info {
   int64_t memory_size;  // HBM bytes, 0 if unknown
 } tpt_device_info_t;
 TPT_MUST_USE tpt_status_t tpt_device_info(int device, tpt_device_info_t* out_info);
+// Asked ten times a second while a thread waits for a value, with no lock held; its failure ends the
+// wait (of this thread only: the work goes on) and is returned. NULL: nobody is asked.
+typedef tpt_status_t (*tpt_wait_poll_fn_t)(void);
+void tpt_wait_poll_set(tpt_wait_poll_fn_t poll);
 // Waits for all work of the device; the first failure that nobody has seen yet, if any.
 TPT_MUST_USE tpt_status_t tpt_device_synchronize(int device);
 
@@ -98,6 +102,22 @@ typedef struct tpt_result {
 // (NotImplementedError: the caller may fall back), RESOURCE_EXHAUSTED (OutOfMemoryError).
 TPT_MUST_USE tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results,
                                        int* out_count);
+
+// What a row's writes may share with its reads, as PyTorch's CPU kernels have it.
+typedef enum tpt_overlap_rule {
+  TPT_OVERLAP_ANY,
+  TPT_OVERLAP_NOT_PARTIAL,  // the same window or none of it
+  TPT_OVERLAP_NONE,
+  TPT_OVERLAP_LISTS,  // item by item; see tpt_overlap_check_lists
+} tpt_overlap_rule_t;
+tpt_overlap_rule_t tpt_op_overlap_rule(const tpt_op_t* op);
+// INVALID_ARGUMENT if `written` shares with a tensor argument (other than skipped_arg; -1: none) what the
+// rule forbids.
+TPT_MUST_USE tpt_status_t tpt_overlap_check(tpt_overlap_rule_t rule, const tpt_tensor_t* written,
+                                            const tpt_arg_t* args, int arg_count, int skipped_arg);
+// The same for an in-place call on lists. UNIMPLEMENTED if items of different numbers share memory: then
+// their order matters, and one program has none.
+TPT_MUST_USE tpt_status_t tpt_overlap_check_lists(const tpt_call_t* call);
 
 // The Python line of this thread's uploads and copies from now on (a call says its own); file as in
 // tpt_call_t. line 0: `file` is a phrase ("the backward of MulBackward0").

@@ -10,6 +10,7 @@
 #include "eager/entry.h"
 #include "eager/internal_op.h"
 #include "eager/program.h"
+#include "eager/wait.h"
 
 enum { ENTRY_MAX = 16384 };
 
@@ -79,13 +80,17 @@ tpt_status_t tpt_device_wait(tpt_device_t* device) {
   tpt_status_t status = collect_cells(device, &cells, &count);
   if (!status) status = tpt_barrier_send(&device->barrier, device->client, device->index, &last);
   tpt_device_unlock(device);
-  if (last && !status) status = tpt_buffer_await(last);
+  tpt_status_t interrupt = last && !status ? tpt_wait_ready(last) : NULL;
+  if (last && !status && !interrupt) status = tpt_buffer_await(last);
   tpt_buffer_release(last);
   tpt_status_t first = NULL;
   for (size_t i = 0; i < count; i++) {
-    tpt_status_t failure = tpt_buffer_await(cells[i]->buffer);
+    if (!interrupt) interrupt = tpt_wait_ready(cells[i]->buffer);
+    tpt_status_t failure = interrupt ? NULL : tpt_buffer_await(cells[i]->buffer);
     tpt_device_lock(device);
-    if (failure && !first && !cells[i]->is_reported) {
+    if (interrupt) {
+      // nothing is known about the value
+    } else if (failure && !first && !cells[i]->is_reported) {
       first = tpt_cell_blame(cells[i], failure);
     } else {
       tpt_status_release(failure);
@@ -95,7 +100,8 @@ tpt_status_t tpt_device_wait(tpt_device_t* device) {
     tpt_device_unlock(device);
   }
   tpt_free(cells);
-  return tpt_status_first(tpt_status_first(flushed, first), status);
+  first = tpt_status_first(tpt_status_first(interrupt, flushed), first);
+  return tpt_status_first(first, status);
 }
 
 tpt_status_t tpt_device_synchronize(int index) {

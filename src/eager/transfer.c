@@ -11,6 +11,7 @@
 #include "eager/stride_order.h"
 #include "eager/strided_copy.h"
 #include "eager/trace.h"
+#include "eager/wait.h"
 
 // Below this a whole storage is fetched rather than a program run for a part of it.
 enum { SMALL_STORAGE = 65536 };
@@ -209,6 +210,13 @@ tpt_status_t tpt_tensor_download(const tpt_tensor_t* tensor, void* data) {
   tpt_status_t status = begin_download(tensor, data, &download);
   tpt_device_unlock(device);
   if (status || !download.cell) return status;
+  status = tpt_wait_ready(download.cell->buffer);
+  if (status) {  // interrupted: nothing is known about the value
+    tpt_device_lock(device);
+    tpt_cell_release(download.cell);
+    tpt_device_unlock(device);
+    return status;
+  }
   status = fetch(&download, data);  // outside the lock: others may launch while this one waits
   tpt_device_lock(device);
   if (status) {

@@ -1,5 +1,7 @@
 // Buffers: uploads, downloads, copies between devices, and the failure that a buffer may carry.
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/allocator.h"
 #include "pjrt/handle.h"
@@ -93,6 +95,93 @@ bool tpt_buffer_is_ready(tpt_buffer_t* buffer) {
   PJRT_Event_Destroy_Args destroy = {.event = event};
   if (event) tpt_status_release(TPT_PJRT_CALL(plugin, Event_Destroy, &destroy));
   return is_ready;
+}
+
+// Who waits for an event, and the callback that ends it: the last of the two frees.
+typedef struct waiter {
+  const tpt_plugin_t* plugin;
+  PJRT_Event* event;
+  pthread_mutex_t lock;
+  pthread_cond_t is_changed;
+  bool is_ready;
+  int references;
+} waiter_t;
+
+static void waiter_release(waiter_t* waiter) {
+  pthread_mutex_lock(&waiter->lock);
+  bool is_last = --waiter->references == 0;
+  pthread_mutex_unlock(&waiter->lock);
+  if (!is_last) return;
+  PJRT_Event_Destroy_Args args = {.event = waiter->event};
+  tpt_status_release(TPT_PJRT_CALL(waiter->plugin, Event_Destroy, &args));
+  pthread_cond_destroy(&waiter->is_changed);
+  pthread_mutex_destroy(&waiter->lock);
+  tpt_free(waiter);
+}
+
+static void note_ready(PJRT_Error* take_error, void* arg) {
+  waiter_t* waiter = arg;
+  PJRT_Error_Destroy_Args args = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
+                                  .error = take_error};
+  if (take_error) waiter->plugin->api.PJRT_Error_Destroy(&args);
+  pthread_mutex_lock(&waiter->lock);
+  waiter->is_ready = true;
+  pthread_cond_signal(&waiter->is_changed);
+  pthread_mutex_unlock(&waiter->lock);
+  waiter_release(waiter);
+}
+
+static waiter_t* waiter_create(const tpt_plugin_t* plugin) {
+  waiter_t* waiter = tpt_calloc(1, sizeof(*waiter));
+  if (!waiter) return NULL;
+  pthread_condattr_t clock;
+  pthread_condattr_init(&clock);
+  pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+  pthread_mutex_init(&waiter->lock, NULL);
+  pthread_cond_init(&waiter->is_changed, &clock);
+  pthread_condattr_destroy(&clock);
+  waiter->plugin = plugin;
+  waiter->references = 2;
+  return waiter;
+}
+
+static bool wait_until(waiter_t* waiter, double seconds) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  double nanoseconds = (double)end.tv_nsec + seconds * 1e9;
+  end.tv_sec += (time_t)(nanoseconds / 1e9);
+  end.tv_nsec = (long)(nanoseconds - 1e9 * (double)(time_t)(nanoseconds / 1e9));
+  pthread_mutex_lock(&waiter->lock);
+  int error = 0;
+  while (!waiter->is_ready && error == 0)
+    error = pthread_cond_timedwait(&waiter->is_changed, &waiter->lock, &end);
+  bool is_ready = waiter->is_ready;
+  pthread_mutex_unlock(&waiter->lock);
+  return is_ready;
+}
+
+tpt_status_t tpt_buffer_wait_for(tpt_buffer_t* buffer, double seconds, bool* out_is_ready) {
+  const tpt_plugin_t* plugin = buffer->client->plugin;
+  *out_is_ready = true;
+  if (!plugin->api.PJRT_Event_OnReady || !plugin->api.PJRT_Error_Destroy) {
+    tpt_status_release(tpt_buffer_await(buffer));
+    return NULL;
+  }
+  waiter_t* waiter = waiter_create(plugin);
+  if (!waiter) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory to wait for a buffer");
+  tpt_status_t status = ready_event(buffer, &waiter->event);
+  PJRT_Event_OnReady_Args args = {
+      .event = waiter->event, .callback = note_ready, .user_arg = waiter};
+  if (!status) status = TPT_PJRT_CALL(plugin, Event_OnReady, &args);
+  if (status) {  // it will tell when it is awaited
+    tpt_status_release(status);
+    waiter->references = 1;
+    waiter_release(waiter);
+    return NULL;
+  }
+  *out_is_ready = wait_until(waiter, seconds);
+  waiter_release(waiter);
+  return NULL;
 }
 
 // --- facts ---------------------------------------------------------------------------------------

@@ -97,6 +97,10 @@ TPT_MUST_USE tpt_status_t tpt_buffer_type(tpt_buffer_t* buffer, tpt_type_t* out_
 // Device bytes, as the plugin counts them.
 TPT_MUST_USE tpt_status_t tpt_buffer_size(tpt_buffer_t* buffer, size_t* out_size);
 tpt_buffer_t* tpt_buffer_retain(tpt_buffer_t* buffer);
+// Waits until the buffer is ready, at most `seconds`; the buffer's own failure is not looked at. Plugins
+// without callbacks wait to the end.
+TPT_MUST_USE tpt_status_t tpt_buffer_wait_for(tpt_buffer_t* buffer, double seconds,
+                                              bool* out_is_ready);
 bool tpt_buffer_is_shared(const tpt_buffer_t* buffer);  // more than one reference
 void tpt_buffer_release(tpt_buffer_t* take_buffer);     // NULL is legal
 
