@@ -216,7 +216,8 @@ tpt_status_t lower_pixel_shuffle(tpt_lower_t* l) {
   bool is_forward = l->op->params.mode != 0;
   int64_t f = tpt_lower_int(l, 1);
   int lead = t->rank - 3;
-  if (lead < 0 || f <= 0 || lead + 6 > TPT_RANK_MAX) return tpt_refuse_dtype(l, t->dtype);
+  if (lead < 0 || f <= 0 || f > 1 << 16 || lead + 6 > TPT_RANK_MAX)
+    return tpt_refuse_dtype(l, t->dtype);
   int64_t c = t->sizes[lead], h = t->sizes[lead + 1], w = t->sizes[lead + 2];
   if (is_forward ? c % (f * f) != 0 : h % f != 0 || w % f != 0)
     return tpt_refuse_dtype(l, t->dtype);
