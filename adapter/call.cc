@@ -16,233 +16,12 @@
 
 #include "adapter/adapter.h"
 #include "adapter/line.h"
+#include "adapter/reader.h"
 
 namespace tputorch {
 namespace {
 
 using torch::jit::Stack;
-
-// Memory for one call's arrays: a stack buffer, then the heap.
-class Scratch {
-public:
-  template <typename T> T* take(size_t count) {
-    size_t size = (count * sizeof(T) + 15) & ~static_cast<size_t>(15);
-    if (used_ + size <= sizeof(buffer_)) {
-      T* data = reinterpret_cast<T*>(buffer_ + used_);
-      used_ += size;
-      return data;
-    }
-    heap_.emplace_back(new char[size + 16]);
-    return reinterpret_cast<T*>((reinterpret_cast<uintptr_t>(heap_.back().get()) + 15) &
-                                ~static_cast<uintptr_t>(15));
-  }
-
-private:
-  alignas(16) char buffer_[4096];
-  size_t used_ = 0;
-  std::vector<std::unique_ptr<char[]>> heap_;
-};
-
-tpt_number_t number_from(const c10::IValue& value) {
-  tpt_number_t number;
-  memset(&number, 0, sizeof(number));
-  if (value.isInt()) {
-    number.dtype = TPT_S64;
-    number.i = value.toInt();
-  } else if (value.isDouble()) {
-    number.dtype = TPT_F64;
-    number.f = value.toDouble();
-  } else if (value.isBool()) {
-    number.dtype = TPT_PRED;
-    number.i = value.toBool();
-  } else if (value.isComplexDouble()) {
-    number.dtype = TPT_C128;
-    number.f = value.toComplexDouble().real();
-    number.im = value.toComplexDouble().imag();
-  } else {
-    at::Scalar scalar = value.toScalar();
-    if (scalar.isFloatingPoint()) return number_from(c10::IValue(scalar.toDouble()));
-    return number_from(c10::IValue(scalar.toLong()));
-  }
-  return number;
-}
-
-// Reads the arguments of one call and finds its device.
-class Reader {
-public:
-  explicit Reader(const tpt_op_t* op) : op_(op) {}
-
-  void read(const c10::IValue& value, const tpt_schema_arg_t& schema, tpt_arg_t* arg) {
-    memset(arg, 0, sizeof(*arg));
-    if (schema.kind == TPT_ARG_GENERATOR) {
-      arg->kind = TPT_ARG_GENERATOR;
-      generator_ = generator_of(value);
-      return;
-    }
-    if (value.isNone()) return;
-    arg->kind = schema.kind;
-    switch (schema.kind) {
-    case TPT_ARG_TENSOR: {
-      auto* tensor = scratch_.take<tpt_tensor_t>(1);
-      read_tensor(value, tensor);
-      if (tensor->flags & TPT_TENSOR_NONE) arg->kind = TPT_ARG_NONE;
-      arg->tensors = tensor;
-      arg->count = 1;
-      return;
-    }
-    case TPT_ARG_TENSORS:
-      return read_tensors(value, arg);
-    case TPT_ARG_SCALAR:
-      arg->number = number_from(value);
-      return;
-    case TPT_ARG_FLOAT:
-      arg->number.dtype = TPT_F64;
-      arg->number.f = value.isDouble() ? value.toDouble() : number_as_double(value);
-      return;
-    case TPT_ARG_DTYPE:
-      arg->number.dtype = TPT_S64;
-      arg->number.i = dtype_of(value.toScalarType());
-      return;
-    case TPT_ARG_DEVICE:
-      arg->number.dtype = TPT_S64;
-      arg->number.i = value.toDevice().index();
-      if (device_ < 0) wanted_ = value.toDevice();
-      return;
-    case TPT_ARG_STRING:
-      arg->string = value.toStringRef().c_str();
-      arg->count = static_cast<uint32_t>(value.toStringRef().size());
-      return;
-    case TPT_ARG_INT:
-    case TPT_ARG_BOOL:
-      arg->number = number_from(value);
-      return;
-    default:
-      return read_list(value, arg);
-    }
-  }
-
-  // Device of the call: that of its tensors, the device argument, or the current one.
-  c10::DeviceIndex device() const {
-    if (device_ >= 0) return device_;
-    return resolve_device(wanted_ ? wanted_->index() : -1);
-  }
-  tpt_generator_t* generator() const { return generator_; }
-  bool has_lazy_bits() const { return !kept_.empty(); }
-  Scratch& scratch() { return scratch_; }
-
-private:
-  static double number_as_double(const c10::IValue& value) {
-    tpt_number_t number = number_from(value);
-    return number.dtype == TPT_F64 ? number.f : static_cast<double>(number.i);
-  }
-
-  void read_tensor(const c10::IValue& value, tpt_tensor_t* out) {
-    if (value.isNone() || !value.toTensor().defined()) {
-      memset(out, 0, sizeof(*out));
-      out->flags = TPT_TENSOR_NONE;
-      return;
-    }
-    const at::Tensor& tensor = value.toTensor();
-    c10::Device device = tensor.device();
-    if (__builtin_expect(device.type() == kTpu, 1)) {
-      if (device_ >= 0 && device.index() != device_) wrong_device(device);
-      device_ = device.index();
-      TORCH_CHECK_NOT_IMPLEMENTED(
-          tensor.layout() == at::kStrided, "aten::", tpt_op_schema(op_)->name,
-          ": only strided tensors exist on device tpu, got ", tensor.layout());
-      if (__builtin_expect(tensor.is_conj() || tensor.is_neg(), 0)) {
-        // Core lets some ops (clone, views) through with the bits still on.
-        kept_.push_back(without_lazy_bits(tensor));
-        *out = window_of(kept_.back());
-        return;
-      }
-      *out = window_of(tensor);
-      return;
-    }
-    if (!device.is_cpu() || tensor.dim() != 0) wrong_device(device);
-    *out = number_of(tensor.is_conj() || tensor.is_neg() ? tensor.resolve_conj().resolve_neg()
-                                                         : tensor);
-  }
-
-  [[noreturn]] void wrong_device(c10::Device other) {
-    c10::Device mine(kTpu, device_ >= 0 ? device_ : current_device());
-    TORCH_CHECK(false,
-                "Expected all tensors to be on the same device, but found at least two devices, ",
-                mine, " and ", other, "! (while calling aten::", tpt_op_schema(op_)->name,
-                "; move the tensor with .to(\"tpu\"))");
-    throw std::logic_error("not reached");
-  }
-
-  void read_tensors(const c10::IValue& value, tpt_arg_t* arg) {
-    if (value.isTensorList()) {
-      c10::List<at::Tensor> list = value.toTensorList();
-      auto* tensors = scratch_.take<tpt_tensor_t>(list.size());
-      size_t i = 0;
-      for (const at::Tensor& tensor : list)
-        read_tensor(c10::IValue(tensor), &tensors[i++]);
-      arg->tensors = tensors;
-      arg->count = static_cast<uint32_t>(i);
-      return;
-    }
-    c10::ArrayRef<c10::IValue> list = value.toListRef();
-    auto* tensors = scratch_.take<tpt_tensor_t>(list.size());
-    for (size_t i = 0; i < list.size(); i++)
-      read_tensor(list[i], &tensors[i]);
-    arg->tensors = tensors;
-    arg->count = static_cast<uint32_t>(list.size());
-  }
-
-  void read_list(const c10::IValue& value, tpt_arg_t* arg) {
-    if (arg->kind == TPT_ARG_INTS || arg->kind == TPT_ARG_BOOLS) {
-      size_t count = 0;
-      int64_t* ints = nullptr;
-      if (value.isIntList()) {
-        c10::List<int64_t> list = value.toIntList();
-        ints = scratch_.take<int64_t>(list.size());
-        for (int64_t item : list)
-          ints[count++] = item;
-      } else if (value.isInt()) {
-        ints = scratch_.take<int64_t>(1);
-        ints[count++] = value.toInt();
-      } else {
-        c10::ArrayRef<c10::IValue> list =
-            value.isBoolList() ? c10::ArrayRef<c10::IValue>() : value.toListRef();
-        std::vector<c10::IValue> bools;
-        if (value.isBoolList())
-          for (bool item : value.toBoolList())
-            bools.emplace_back(item);
-        if (value.isBoolList()) list = bools;
-        ints = scratch_.take<int64_t>(list.size());
-        for (const c10::IValue& item : list)
-          ints[count++] = number_from(item).i;
-      }
-      arg->ints = ints;
-      arg->count = static_cast<uint32_t>(count);
-      return;
-    }
-    if (arg->kind == TPT_ARG_FLOATS) {
-      std::vector<double> list = value.toDoubleVector();
-      auto* floats = scratch_.take<double>(list.size());
-      std::copy(list.begin(), list.end(), floats);
-      arg->floats = floats;
-      arg->count = static_cast<uint32_t>(list.size());
-      return;
-    }
-    c10::ArrayRef<c10::IValue> list = value.toListRef();
-    auto* numbers = scratch_.take<tpt_number_t>(list.size());
-    for (size_t i = 0; i < list.size(); i++)
-      numbers[i] = number_from(list[i]);
-    arg->numbers = numbers;
-    arg->count = static_cast<uint32_t>(list.size());
-  }
-
-  const tpt_op_t* op_;
-  c10::DeviceIndex device_ = -1;
-  std::optional<c10::Device> wanted_;
-  tpt_generator_t* generator_ = nullptr;
-  Scratch scratch_;
-  std::vector<at::Tensor> kept_;  // values of lazily conjugated or negated arguments
-};
 
 // --- ops that run on the CPU ---------------------------------------------------------------------------
 
@@ -302,6 +81,7 @@ struct RowKernel final : c10::OperatorKernel {
     is_product_ = strcmp(tpt_op_family(op), "matmul") == 0 ||
                   strcmp(tpt_op_family(op), "conv") == 0 ||
                   strcmp(tpt_op_family(op), "attention") == 0;
+    overlap_ = tpt_op_overlap_rule(op);
   }
 
   void operator()(const c10::OperatorHandle& handle, c10::DispatchKeySet, Stack* stack) {
@@ -310,10 +90,9 @@ struct RowKernel final : c10::OperatorKernel {
     Reader reader(op_);
     auto* args = reader.scratch().take<tpt_arg_t>(static_cast<size_t>(schema_->arg_count));
     read(values, reader, args);
-    if (form_ == Form::kOut) read_outs(values, reader);
-    // What is written must be the tensor itself, not its resolved value.
-    if (__builtin_expect(reader.has_lazy_bits() && form_ == Form::kInplace, 0))
-      return run_on_cpu(handle, stack, " for lazily conjugated or negated tensors in place");
+    tpt_arg_t* outs = form_ == Form::kOut ? read_outs(values, reader) : nullptr;
+    if (form_ == Form::kInplace && __builtin_expect(writes_lazy_bits(values), 0))
+      return run_on_stand_ins(handle, stack);
     tpt_call_t call;
     memset(&call, 0, sizeof(call));
     row_count(row_).fetch_add(1, std::memory_order_relaxed);
@@ -332,7 +111,8 @@ struct RowKernel final : c10::OperatorKernel {
     if (__builtin_expect(is_product_ && !told_precision, 0)) tell_precision(args);
     tpt_result_t* results = nullptr;
     int count = 0;
-    tpt_status_t status = tpt_call_run(&call, &results, &count);
+    tpt_status_t status = check_overlap(call, outs);
+    if (!status) status = tpt_call_run(&call, &results, &count);
     if (__builtin_expect(status != nullptr, 0)) {
       if (tpt_status_code(status) != TPT_UNIMPLEMENTED) throw_status(status);
       if (run_sized(handle, stack)) return tpt_status_release(status);
@@ -368,15 +148,62 @@ private:
     }
   }
 
-  void read_outs(c10::ArrayRef<c10::IValue> values, Reader& reader) {
-    for (int index : written_) {
+  tpt_arg_t* read_outs(c10::ArrayRef<c10::IValue> values, Reader& reader) {
+    auto* outs = reader.scratch().take<tpt_arg_t>(written_.size());
+    for (size_t i = 0; i < written_.size(); i++) {
+      const c10::IValue& value = values[static_cast<size_t>(written_[i])];
       tpt_schema_arg_t schema;
       memset(&schema, 0, sizeof(schema));
-      schema.kind =
-          values[static_cast<size_t>(index)].isTensor() ? TPT_ARG_TENSOR : TPT_ARG_TENSORS;
-      tpt_arg_t arg;
-      reader.read(values[static_cast<size_t>(index)], schema, &arg);
+      schema.kind = value.isTensor() ? TPT_ARG_TENSOR : TPT_ARG_TENSORS;
+      reader.read(value, schema, &outs[i]);
     }
+    return outs;
+  }
+
+  // What is written may not share memory with what is read, where PyTorch's CPU kernels forbid it.
+  tpt_status_t check_overlap(const tpt_call_t& call, const tpt_arg_t* outs) const {
+    if (form_ == Form::kFunctional || overlap_ == TPT_OVERLAP_ANY) return nullptr;
+    if (form_ == Form::kInplace && overlap_ == TPT_OVERLAP_LISTS)
+      return tpt_overlap_check_lists(&call);
+    for (size_t i = 0; i < written_.size(); i++) {
+      const tpt_arg_t& arg = outs ? outs[i] : call.args[written_[i]];
+      if (arg.kind != TPT_ARG_TENSOR) continue;
+      tpt_status_t status = tpt_overlap_check(overlap_, arg.tensors, call.args, call.arg_count,
+                                              outs ? -1 : written_[i]);
+      if (status) return status;
+    }
+    return nullptr;
+  }
+
+  // --- written tensors with lazy bits: the call runs on their values, which then go through the views ---
+
+  bool writes_lazy_bits(c10::ArrayRef<c10::IValue> values) const {
+    for (int index : written_) {
+      const c10::IValue& value = values[static_cast<size_t>(index)];
+      if (!value.isTensor() || !value.toTensor().defined()) continue;
+      if (value.toTensor().is_conj() || value.toTensor().is_neg()) return true;
+    }
+    return false;
+  }
+
+  void run_on_stand_ins(const c10::OperatorHandle& handle, Stack* stack) {
+    size_t base = stack->size() - handle.schema().arguments().size();
+    std::vector<std::pair<at::Tensor, at::Tensor>> lazy;
+    std::vector<c10::IValue> written;
+    for (int index : written_) {
+      c10::IValue& value = (*stack)[base + static_cast<size_t>(index)];
+      written.push_back(value);
+      if (!value.isTensor() || !value.toTensor().defined()) continue;
+      at::Tensor tensor = value.toTensor();
+      if (!tensor.is_conj() && !tensor.is_neg()) continue;
+      lazy.emplace_back(tensor, without_lazy_bits(tensor));
+      value = lazy.back().second;
+    }
+    (*this)(handle, c10::DispatchKeySet(), stack);
+    for (auto& [tensor, stand_in] : lazy)
+      tensor.copy_(stand_in);
+    written.resize(std::min(written.size(), handle.schema().returns().size()));
+    replace(stack, written.size(), std::move(written));
   }
 
   void finish(const c10::OperatorHandle& handle, Stack* stack, c10::ArrayRef<c10::IValue> values,
@@ -458,6 +285,7 @@ private:
   Form form_;
   std::vector<int> written_;
   bool is_product_;
+  tpt_overlap_rule_t overlap_;
 };
 bool RowKernel::told_precision = false;
 
@@ -552,7 +380,7 @@ template <typename First, typename... Rest> struct UnboxedKernel final {
 
   UnboxedKernel(const c10::OperatorHandle& handle, const tpt_op_t* op, Form form,
                 std::vector<int> written)
-      : handle_(handle), op_(op), row_(tpt_op_index(op)),
+      : handle_(handle), op_(op), row_(tpt_op_index(op)), overlap_(tpt_op_overlap_rule(op)),
         is_product_(strcmp(tpt_op_family(op), "matmul") == 0),
         boxed_(op, form, std::move(written)) {}
 
@@ -566,7 +394,10 @@ template <typename First, typename... Rest> struct UnboxedKernel final {
       return by_stack(first, rest...);
     tpt_result_t* results = nullptr;
     int count = 0;
-    tpt_status_t status = run(call, &results, &count);
+    tpt_status_t status = nullptr;
+    if (kIsInplace && overlap_ != TPT_OVERLAP_ANY)
+      status = tpt_overlap_check(overlap_, call.tensors, call.args, static_cast<int>(kCount), 0);
+    if (!status) status = run(call, &results, &count);
     if (__builtin_expect(status != nullptr, 0)) {
       if (tpt_status_code(status) != TPT_UNIMPLEMENTED) throw_status(status);
       tpt_status_release(status);
@@ -643,6 +474,7 @@ private:
   c10::OperatorHandle handle_;
   const tpt_op_t* op_;
   int row_;
+  tpt_overlap_rule_t overlap_;
   bool is_product_;
   RowKernel boxed_;
 };
