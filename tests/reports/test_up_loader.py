@@ -39,6 +39,9 @@ for _ in range(ROUNDS):
     for (a,), (b,) in zip(*two):
         assert torch.equal((a.to("tpu") + b.to("tpu")).cpu(), 2 * a)
     del two
+for thread in threading.enumerate():
+    if thread is not threading.main_thread():
+        thread.join(20)  # a queue's feeder may still be on its way out
 assert threading.active_count() == 1, threading.enumerate()
 print("done")
 """
