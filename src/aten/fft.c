@@ -28,6 +28,7 @@ static void normalise(transform_t* t, int64_t normalization, int64_t size) {
 }
 
 static tpt_v swapped(tpt_graph_t* g, tpt_v x, int dim) {
+  if (tpt_value_is_none(x)) return x;  // the graph has failed
   int rank = tpt_graph_type(g, x)->rank;
   int64_t order[TPT_RANK_MAX];
   for (int d = 0; d < rank; d++)

@@ -28,7 +28,7 @@ static void remove_file(const char* path) {
 
 // The last byte belongs to what the plugin wrote.
 static void damage_file(const char* path) {
-  char byte;
+  char byte = 0;
   int file = open(path, O_RDWR);
   off_t end = lseek(file, -1, SEEK_END);
   CHECK(end > 0 && pread(file, &byte, 1, end) == 1);
