@@ -13,6 +13,7 @@ static tpt_status_t read_square(const tpt_lower_t* l, int arg, tpt_type_t* out) 
 
 // Results lie column by column, as LAPACK leaves them.
 static tpt_status_t give(tpt_lower_t* l, tpt_v x) {
+  TPT_TRY(tpt_graph_status(l->graph));  // a failed value has no dimensions
   const tpt_type_t* type = tpt_graph_type(l->graph, x);
   int64_t strides[TPT_RANK_MAX], step = 1;
   int rank = type->rank;
@@ -54,6 +55,7 @@ tpt_status_t lower_cholesky_ex(tpt_lower_t* l) {
 // The batch dimensions of two stacks of matrices meet; the matrices keep theirs.
 static tpt_status_t meet_batches(tpt_lower_t* l, tpt_v* inout_a, tpt_v* inout_b) {
   tpt_graph_t* g = l->graph;
+  TPT_TRY(tpt_graph_status(g));
   tpt_type_t types[2] = {*tpt_graph_type(g, *inout_a), *tpt_graph_type(g, *inout_b)};
   tpt_v* values[2] = {inout_a, inout_b};
   int rank = types[0].rank > types[1].rank ? types[0].rank : types[1].rank;

@@ -117,7 +117,7 @@ tpt_value_t tpt_hlo_slice_dim(tpt_graph_t* g, tpt_value_t x, int dim, int64_t st
 // True when every start is a constant; then the range it means, clamped as the operation clamps.
 static bool are_known_starts(const tpt_graph_t* g, tpt_value_t x, const tpt_value_t* starts,
                              const int64_t* sizes, int64_t* out_from, int64_t* out_to) {
-  if (tpt_value_is_none(x)) return false;
+  if (tpt_value_is_none(x) || tpt_graph_type(g, x)->rank == 0) return false;
   const tpt_type_t* type = tpt_graph_type(g, x);
   for (int i = 0; i < type->rank; i++) {
     tpt_number_t number;
