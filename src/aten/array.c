@@ -46,7 +46,7 @@ tpt_v tpt_sum_to(tpt_graph_t* g, tpt_v x, int rank, const int64_t* dims) {
 }
 
 tpt_v tpt_unsqueeze(tpt_graph_t* g, tpt_v x, int dim) {
-  if (tpt_value_is_none(x)) return x;  // the graph has failed
+  if (tpt_graph_error(g)) return TPT_VALUE_NONE;  // dim may come from a failed value
   tpt_type_t type = *tpt_graph_type(g, x);
   int64_t dims[TPT_RANK_MAX + 1];
   for (int d = 0; d <= type.rank; d++)
