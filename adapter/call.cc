@@ -356,23 +356,6 @@ bool is_composite_implicit(const c10::OperatorHandle& op) {
 // of tensors and Scalars with one result take their arguments as they come; anything unusual goes the
 // boxed way.
 
-tpt_number_t number_of_scalar(const at::Scalar& scalar) {
-  tpt_number_t number;
-  memset(&number, 0, sizeof(number));
-  if (scalar.isFloatingPoint()) {
-    number.dtype = TPT_F64;
-    number.f = scalar.toDouble();
-  } else if (scalar.isComplex()) {
-    number.dtype = TPT_C128;
-    number.f = scalar.toComplexDouble().real();
-    number.im = scalar.toComplexDouble().imag();
-  } else {
-    number.dtype = scalar.isBoolean() ? TPT_PRED : TPT_S64;
-    number.i = scalar.isBoolean() ? scalar.toBool() : scalar.toLong();
-  }
-  return number;
-}
-
 template <typename First, typename... Rest> struct UnboxedKernel final {
   static constexpr size_t kCount = 1 + sizeof...(Rest);
   static constexpr bool kIsInplace = std::is_same_v<First, at::Tensor&>;

@@ -34,28 +34,25 @@ private:
   std::vector<std::unique_ptr<char[]>> heap_;
 };
 
-inline tpt_number_t number_from(const c10::IValue& value) {
+inline tpt_number_t number_of_scalar(const at::Scalar& scalar) {
   tpt_number_t number;
   memset(&number, 0, sizeof(number));
-  if (value.isInt()) {
-    number.dtype = TPT_S64;
-    number.i = value.toInt();
-  } else if (value.isDouble()) {
+  if (scalar.isFloatingPoint()) {
     number.dtype = TPT_F64;
-    number.f = value.toDouble();
-  } else if (value.isBool()) {
-    number.dtype = TPT_PRED;
-    number.i = value.toBool();
-  } else if (value.isComplexDouble()) {
+    number.f = scalar.toDouble();
+  } else if (scalar.isComplex()) {
     number.dtype = TPT_C128;
-    number.f = value.toComplexDouble().real();
-    number.im = value.toComplexDouble().imag();
+    number.f = scalar.toComplexDouble().real();
+    number.im = scalar.toComplexDouble().imag();
   } else {
-    at::Scalar scalar = value.toScalar();
-    if (scalar.isFloatingPoint()) return number_from(c10::IValue(scalar.toDouble()));
-    return number_from(c10::IValue(scalar.toLong()));
+    number.dtype = scalar.isBoolean() ? TPT_PRED : TPT_S64;
+    number.i = scalar.isBoolean() ? scalar.toBool() : scalar.toLong();
   }
   return number;
+}
+
+inline tpt_number_t number_from(const c10::IValue& value) {
+  return number_of_scalar(value.toScalar());
 }
 
 // Reads the arguments of one call and finds its device.

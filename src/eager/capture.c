@@ -1,6 +1,5 @@
 // Owns captures: a thread's calls recorded between begin and end, and the programs they become. Must not
 // know lowerings. Invariant: calls go to the thread's innermost capture, which ends with `end` or `cancel`.
-#include <pthread.h>
 #include <string.h>
 
 #include "base/allocator.h"
@@ -10,7 +9,6 @@
 typedef struct placeholder {
   tpt_storage_t* storage;  // NULL: gone
   tpt_program_input_t input;
-  uint32_t value;
 } placeholder_t;
 
 typedef struct capture {
@@ -111,10 +109,9 @@ static tpt_status_t make_placeholder(capture_t* capture, const tpt_tensor_t* lik
     tpt_storage_set(out->storage, input->home, cell);
     out->storage->window = input->window;
     status =
-        tpt_trace_add_value(&capture->trace, cell, input->home, /*is_input=*/true, &out->value);
+        tpt_trace_add_value(&capture->trace, cell, input->home, /*is_input=*/true, &input->value);
   }
   if (status) tpt_storage_destroy(out->storage);
-  input->value = out->value;
   return status;
 }
 
@@ -175,7 +172,7 @@ static tpt_status_t find_write(capture_t* capture, uint32_t number, tpt_program_
   *out_is_written = false;
   if (!storage) return NULL;
   if (storage->cell && storage->cell->trace == &capture->trace &&
-      storage->cell->value == placeholder->value)
+      storage->cell->value == placeholder->input.value)
     return NULL;
   const tpt_window_t* window = placeholder->input.window;
   const tpt_tensor_t whole = {.storage = storage,
@@ -238,16 +235,7 @@ static tpt_status_t find_inputs(capture_t* capture, tpt_program_t* program) {
 // The trace moves into the program; cells that waited for it will never have a value.
 static void move_trace(capture_t* capture, tpt_program_t* program) {
   tpt_trace_t* trace = &capture->trace;
-  for (size_t i = 0; i < trace->value_count; i++) {
-    tpt_cell_t* cell = trace->values[i].cell;
-    trace->values[i].cell = NULL;
-    if (!cell) continue;
-    if (cell->trace == trace) {
-      cell->trace = NULL;
-    } else {
-      tpt_cell_release(cell);
-    }
-  }
+  tpt_trace_let_go(trace);
   program->captured = *trace;
   program->is_captured = true;
   program->trace = &program->captured;

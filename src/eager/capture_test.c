@@ -1,12 +1,6 @@
 #include "eager/program.h"
 #include "eager/test_device.h"
 
-static test_tensor_t input_like(test_tensor_t* like) {
-  tpt_result_t result;
-  CHECK_OK(tpt_capture_input(0, test_ref(like), &result));
-  return test_result(&result);
-}
-
 static test_tensor_t run_one(tpt_program_t* program, const tpt_tensor_t* inputs, int count) {
   tpt_result_t* results;
   int result_count = 0;
@@ -21,7 +15,7 @@ static test_tensor_t run_one(tpt_program_t* program, const tpt_tensor_t* inputs,
 static tpt_program_t* capture_sum(test_tensor_t* like) {
   tpt_program_t* program = NULL;
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(like), y = input_like(like), z;
+  test_tensor_t x = test_capture_input(like), y = test_capture_input(like), z;
   CHECK_OK(test_add(&x, &y, 2, false, &z));
   CHECK_OK(test_add(&z, &x, 1, true, NULL));
   CHECK_OK(tpt_capture_end(0, test_ref(&z), 1, &program));
@@ -60,7 +54,7 @@ static void test_a_written_input_is_written_back_in_place(void) {
   test_tensor_t a = test_f32(2, (float[]){1, 2}), b = test_f32(2, (float[]){5, 6});
   tpt_program_t* program = NULL;
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(&a), y = input_like(&b);
+  test_tensor_t x = test_capture_input(&a), y = test_capture_input(&b);
   CHECK_OK(test_add(&x, &y, 1, true, NULL));
   CHECK_OK(tpt_capture_end(0, NULL, 0, &program));
   TEST_F32(a, 1, 2);  // recording changes nothing
@@ -105,7 +99,7 @@ static void test_other_tensors_are_constants(void) {
   test_tensor_t a = test_f32(2, (float[]){1, 2}), c = test_f32(2, (float[]){100, 200});
   tpt_program_t* program = NULL;
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(&a), sum;
+  test_tensor_t x = test_capture_input(&a), sum;
   CHECK_OK(test_add(&x, &c, 1, false, &sum));
   CHECK_OK(tpt_capture_end(0, test_ref(&sum), 1, &program));
   test_release(&x);
@@ -122,7 +116,6 @@ static void test_random_numbers_continue_the_stream(void) {
   float eager[8], compiled[8];
   int64_t four = 4;
   test_tensor_t a = test_empty(0, TPT_F32, 1, &four);
-  tpt_arg_t args[4];
   tpt_program_t* program = NULL;
   tpt_generator_t* generator = tpt_generator_default(0);
   for (int pass = 0; pass < 2; pass++) {
@@ -130,15 +123,10 @@ static void test_random_numbers_continue_the_stream(void) {
     test_tensor_t x = a, results[2];
     if (pass) {
       CHECK_OK(tpt_capture_begin(0));
-      x = input_like(&a);
+      x = test_capture_input(&a);
     }
     for (int i = 0; i < 2; i++) {
-      args[0] = test_arg(test_ref(&x));
-      args[1] = test_scalar(0);
-      args[2] = test_scalar(1);
-      args[1].kind = args[2].kind = TPT_ARG_FLOAT;
-      args[3] = (tpt_arg_t){.kind = TPT_ARG_GENERATOR};
-      CHECK_OK(test_call("uniform", false, args, 4, &results[i]));
+      CHECK_OK(test_uniform(&x, &results[i]));
     }
     if (!pass) {
       for (int i = 0; i < 2; i++)
@@ -174,7 +162,7 @@ static void test_values_of_a_capture_cannot_be_read(void) {
   test_tensor_t a = test_f32(2, (float[]){1, 2});
   float data[2];
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(&a), sum;
+  test_tensor_t x = test_capture_input(&a), sum;
   CHECK_OK(test_add(&x, &x, 1, false, &sum));
   CHECK_FAILS(tpt_tensor_download(test_ref(&sum), data), TPT_FAILED_PRECONDITION, "add.Tensor");
   tpt_capture_cancel(0);
@@ -205,7 +193,7 @@ static void test_outputs_may_be_inputs_zeros_and_parts(void) {
   test_tensor_t a = test_f32(4, (float[]){1, 2, 3, 4});
   tpt_program_t* program = NULL;
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(&a), sum;
+  test_tensor_t x = test_capture_input(&a), sum;
   CHECK_OK(test_add(&x, &x, 1, false, &sum));
   int64_t two = 2;
   test_tensor_t zeros = test_empty(0, TPT_F32, 1, &two), part = sum;

@@ -1,12 +1,6 @@
 #include "eager/control.h"
 #include "eager/test_device.h"
 
-static test_tensor_t input_like(test_tensor_t* like) {
-  tpt_result_t result;
-  CHECK_OK(tpt_capture_input(0, test_ref(like), &result));
-  return test_result(&result);
-}
-
 static tpt_program_t* end_with(test_tensor_t* output) {
   tpt_program_t* program = NULL;
   CHECK_OK(tpt_capture_end(0, test_ref(output), 1, &program));
@@ -16,7 +10,7 @@ static tpt_program_t* end_with(test_tensor_t* output) {
 // x + alpha x
 static tpt_program_t* capture_scale(test_tensor_t* like, double alpha) {
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(like), y = {0};
+  test_tensor_t x = test_capture_input(like), y = {0};
   CHECK_OK(test_add(&x, &x, alpha, false, &y));
   tpt_program_t* program = end_with(&y);
   test_release(&x);
@@ -27,7 +21,7 @@ static tpt_program_t* capture_scale(test_tensor_t* like, double alpha) {
 // x < limit, of a 0-d x.
 static tpt_program_t* capture_less(test_tensor_t* like, double limit) {
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(like), less = {0};
+  test_tensor_t x = test_capture_input(like), less = {0};
   tpt_arg_t args[2] = {test_arg(test_ref(&x)), test_scalar(limit)};
   CHECK_OK(test_call("lt.Scalar", false, args, 2, &less));
   tpt_program_t* program = end_with(&less);
@@ -86,7 +80,7 @@ static void test_while_runs_to_its_condition(void) {
 static void test_a_while_is_recorded_like_any_call(void) {
   test_tensor_t like = scalar_f32(0), start = scalar_f32(3);
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t x = input_like(&like), doubled = {0};
+  test_tensor_t x = test_capture_input(&like), doubled = {0};
   CHECK_OK(test_add(&x, &x, 1, false, &doubled));
   tpt_program_t* programs[2] = {capture_less(&like, 50), capture_scale(&like, 1)};
   tpt_result_t* results;
@@ -136,7 +130,7 @@ static void test_writes_and_random_numbers_are_refused(void) {
   test_tensor_t x = scalar_f32(1);
   tpt_program_t *programs[2] = {capture_less(&x, 100), NULL}, *random = NULL;
   CHECK_OK(tpt_capture_begin(0));
-  test_tensor_t a = input_like(&x);
+  test_tensor_t a = test_capture_input(&x);
   CHECK_OK(test_add(&a, &a, 1, true, NULL));
   programs[1] = end_with(&a);
   tpt_result_t* results;
@@ -145,12 +139,9 @@ static void test_writes_and_random_numbers_are_refused(void) {
               TPT_UNIMPLEMENTED, "in place");
   test_release(&a);
   CHECK_OK(tpt_capture_begin(0));
-  a = input_like(&x);
+  a = test_capture_input(&x);
   test_tensor_t drawn = {0};
-  tpt_arg_t args[4] = {
-      test_arg(test_ref(&a)), test_scalar(0), test_scalar(1), {.kind = TPT_ARG_GENERATOR}};
-  args[1].kind = args[2].kind = TPT_ARG_FLOAT;
-  CHECK_OK(test_call("uniform", false, args, 4, &drawn));
+  CHECK_OK(test_uniform(&a, &drawn));
   random = end_with(&drawn);
   tpt_program_t* drawing[2] = {programs[0], random};
   CHECK_FAILS(tpt_control_run(TPT_CONTROL_WHILE, drawing, test_ref(&x), 1, &results, &count),

@@ -77,20 +77,6 @@ static void test_inplace_takes_the_old_memory(void) {
   test_release(&a);
 }
 
-static tpt_status_t look_up(test_tensor_t* weight, int64_t index, test_tensor_t* out) {
-  int64_t one = 1;
-  test_tensor_t indices = test_upload(TPT_S64, 1, &one, &index);
-  const tpt_number_t minus_one = {.dtype = TPT_S64, .i = -1}, no = {.dtype = TPT_PRED};
-  tpt_arg_t args[5] = {test_arg(test_ref(weight)),
-                       test_arg(test_ref(&indices)),
-                       {.kind = TPT_ARG_INT, .number = minus_one},
-                       {.kind = TPT_ARG_BOOL, .number = no},
-                       {.kind = TPT_ARG_BOOL, .number = no}};
-  tpt_status_t status = test_call("embedding", false, args, 5, out);
-  test_release(&indices);
-  return status;
-}
-
 // The failing call is named; what came before it and what does not depend on it is there.
 static void test_a_failing_call_is_found(void) {
   if (!test_is_vtpu()) return;
@@ -98,7 +84,7 @@ static void test_a_failing_call_is_found(void) {
   test_tensor_t weight = test_upload(TPT_F32, 2, (int64_t[]){2, 2}, (float[]){1, 2, 3, 4});
   set_mode(TPT_EAGER_FUSED);
   CHECK_OK(test_add(&a, &a, 1, false, &before));
-  CHECK_OK(look_up(&weight, 9, &row));
+  CHECK_OK(test_look_up(&weight, 9, &row));
   CHECK_OK(test_add(&row, &a, 1, false, &after));
   CHECK_OK(test_add(&a, &a, 2, false, &other));
   float data[2];
@@ -108,7 +94,7 @@ static void test_a_failing_call_is_found(void) {
   TEST_F32(other, 3, 6);
   // one that nobody reads is told, too
   test_release(&row);
-  CHECK_OK(look_up(&weight, -7, &row));
+  CHECK_OK(test_look_up(&weight, -7, &row));
   test_release(&row);
   CHECK_FAILS(tpt_device_synchronize(0), TPT_OUT_OF_RANGE, "embedding");
   CHECK_OK(tpt_device_synchronize(0));
@@ -129,10 +115,7 @@ static void test_random_numbers_are_those_of_strict_mode(void) {
     tpt_generator_set(tpt_generator_default(0), 3, 5);
     set_mode(mode ? TPT_EAGER_FUSED : TPT_EAGER_STRICT);
     for (int i = 0; i < 2; i++) {
-      tpt_arg_t args[4] = {
-          test_arg(test_ref(&a)), test_scalar(0), test_scalar(1), {.kind = TPT_ARG_GENERATOR}};
-      args[1].kind = args[2].kind = TPT_ARG_FLOAT;
-      CHECK_OK(test_call("uniform", false, args, 4, &results[i]));
+      CHECK_OK(test_uniform(&a, &results[i]));
     }
     for (int i = 0; i < 2; i++) {
       CHECK_OK(tpt_tensor_download(test_ref(&results[i]), data[mode] + 3 * i));

@@ -5,25 +5,13 @@
 #include "eager/test_device.h"
 
 // embedding(weight, indices) with a good or a bad index.
-static tpt_status_t look_up(test_tensor_t* weight, int64_t index, test_tensor_t* out) {
-  test_tensor_t indices = test_upload(TPT_S64, 1, (int64_t[]){1}, &index);
-  tpt_arg_t args[5] = {test_arg(test_ref(weight)),
-                       test_arg(test_ref(&indices)),
-                       {.kind = TPT_ARG_INT, .number = {.dtype = TPT_S64, .i = -1}},
-                       {.kind = TPT_ARG_BOOL, .number = {.dtype = TPT_PRED}},
-                       {.kind = TPT_ARG_BOOL, .number = {.dtype = TPT_PRED}}};
-  tpt_status_t status = test_call("embedding", false, args, 5, out);
-  test_release(&indices);
-  return status;
-}
-
 static test_tensor_t make_weight(void) {
   return test_upload(TPT_F32, 2, (int64_t[]){3, 2}, (float[]){1, 2, 3, 4, 5, 6});
 }
 
 static void test_good_index_is_looked_up(void) {
   test_tensor_t weight = make_weight(), row;
-  if (CHECK_OK(look_up(&weight, 2, &row))) {
+  if (CHECK_OK(test_look_up(&weight, 2, &row))) {
     TEST_F32(row, 5, 6);
     test_release(&row);
   }
@@ -34,7 +22,7 @@ static void test_good_index_is_looked_up(void) {
 static void test_bad_index_is_told_with_its_op(void) {
   test_tensor_t weight = make_weight(), row = {0};
   float data[2];
-  tpt_status_t status = look_up(&weight, 7, &row);
+  tpt_status_t status = test_look_up(&weight, 7, &row);
   if (!status) {
     status = tpt_tensor_download(test_ref(&row), data);
     CHECK(strstr(tpt_status_message(status), "called at model.py:12"));
@@ -51,7 +39,7 @@ static void test_bad_index_is_told_with_its_op(void) {
 
 static void test_unread_failure_is_told_by_synchronize(void) {
   test_tensor_t weight = make_weight(), row = {0};
-  tpt_status_t status = look_up(&weight, 9, &row);
+  tpt_status_t status = test_look_up(&weight, 9, &row);
   if (!status) {
     test_release(&row);  // nobody reads it
     status = tpt_device_synchronize(0);
@@ -65,7 +53,7 @@ static void test_unread_failure_is_told_by_synchronize(void) {
 static void test_value_made_of_a_failed_one_fails(void) {
   test_tensor_t weight = make_weight(), row = {0}, sum = {0};
   test_tensor_t target = test_upload(TPT_F32, 2, (int64_t[]){1, 2}, (float[]){1, 1});
-  tpt_status_t status = look_up(&weight, -5, &row);
+  tpt_status_t status = test_look_up(&weight, -5, &row);
   if (!status) {
     status = test_add(&row, &target, 1, false, &sum);
     float data[2];
@@ -85,7 +73,7 @@ static void test_value_made_of_a_failed_one_fails(void) {
 static void test_blocking_mode_tells_at_once(void) {
   test_tensor_t weight = make_weight(), row = {0};
   tpt_blocking_set(true);
-  CHECK_FAILS(look_up(&weight, 7, &row), TPT_OUT_OF_RANGE, "aten::embedding");
+  CHECK_FAILS(test_look_up(&weight, 7, &row), TPT_OUT_OF_RANGE, "aten::embedding");
   tpt_blocking_set(false);
   CHECK(row.t.storage == NULL);
   test_release(&weight);

@@ -163,6 +163,34 @@ static inline tpt_status_t test_add(test_tensor_t* self, test_tensor_t* other, d
   return test_call("add.Tensor", inplace, args, 3, out);
 }
 
+// The row of a f32 weight at an index (embedding), which may be out of range.
+static inline tpt_status_t test_look_up(test_tensor_t* weight, int64_t index, test_tensor_t* out) {
+  test_tensor_t indices = test_upload(TPT_S64, 1, (int64_t[]){1}, &index);
+  tpt_arg_t args[5] = {test_arg(test_ref(weight)),
+                       test_arg(test_ref(&indices)),
+                       {.kind = TPT_ARG_INT, .number = {.dtype = TPT_S64, .i = -1}},
+                       {.kind = TPT_ARG_BOOL, .number = {.dtype = TPT_PRED}},
+                       {.kind = TPT_ARG_BOOL, .number = {.dtype = TPT_PRED}}};
+  tpt_status_t status = test_call("embedding", false, args, 5, out);
+  test_release(&indices);
+  return status;
+}
+
+// Numbers from 0 to 1 in the sizes of `like`.
+static inline tpt_status_t test_uniform(test_tensor_t* like, test_tensor_t* out) {
+  tpt_arg_t args[4] = {
+      test_arg(test_ref(like)), test_scalar(0), test_scalar(1), {.kind = TPT_ARG_GENERATOR}};
+  args[1].kind = args[2].kind = TPT_ARG_FLOAT;
+  return test_call("uniform", false, args, 4, out);
+}
+
+// The placeholder of a capture's next input.
+static inline test_tensor_t test_capture_input(test_tensor_t* like) {
+  tpt_result_t result;
+  CHECK_OK(tpt_capture_input(0, test_ref(like), &result));
+  return test_result(&result);
+}
+
 static inline tpt_counters_t test_counters(void) {
   tpt_counters_t counters;
   tpt_counters_get(&counters);

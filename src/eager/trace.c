@@ -13,17 +13,22 @@ enum { VALUE_MAX = 1 << 24 };
 static uint64_t next_serial =
     1;  // any device's lock would do; a clash needs equal serials alive at once
 
+static uint64_t take_serial(void) {
+  return __atomic_fetch_add(&next_serial, 1, __ATOMIC_RELAXED);
+}
+
 void tpt_trace_init(tpt_trace_t* trace, tpt_device_t* device, bool is_fused) {
   memset(trace, 0, sizeof(*trace));
   trace->device = device;
   trace->is_fused = is_fused;
-  trace->serial = __atomic_fetch_add(&next_serial, 1, __ATOMIC_RELAXED);
+  trace->serial = take_serial();
   tpt_arena_init(&trace->arena);
 }
 
-void tpt_trace_reset(tpt_trace_t* trace) {
+void tpt_trace_let_go(tpt_trace_t* trace) {
   for (size_t i = 0; i < trace->value_count; i++) {
     tpt_cell_t* cell = trace->values[i].cell;
+    trace->values[i].cell = NULL;
     if (!cell) continue;
     if (cell->trace == trace) {
       cell->trace = NULL;
@@ -31,12 +36,16 @@ void tpt_trace_reset(tpt_trace_t* trace) {
       tpt_cell_release(cell);
     }
   }
+}
+
+void tpt_trace_reset(tpt_trace_t* trace) {
+  tpt_trace_let_go(trace);
   for (size_t i = 0; i < trace->record_count; i++) {
     tpt_op_unref(trace->records[i].call.op);
     tpt_entry_release(trace->records[i].entry);
   }
   trace->record_count = trace->value_count = trace->number_count = trace->word_count = 0;
-  trace->serial = __atomic_fetch_add(&next_serial, 1, __ATOMIC_RELAXED);
+  trace->serial = take_serial();
   tpt_arena_reset(&trace->arena);
 }
 

@@ -53,6 +53,8 @@ typedef struct tpt_trace {
 
 void tpt_trace_init(tpt_trace_t* trace, tpt_device_t* device, bool is_fused);
 void tpt_trace_deinit(tpt_trace_t* trace);
+// Gives back the cells and keeps the records. Cells that still wait will never have a value.
+void tpt_trace_let_go(tpt_trace_t* trace);
 // Forgets the content. Cells that still wait for it become cells that will never have a value.
 void tpt_trace_reset(tpt_trace_t* trace);
 // A cell of this trace went: its value is wanted by records only. Any other cell: nothing.
