@@ -234,6 +234,47 @@ static bool result_is_output(const vtpu_conv_work_t* run, const vtpu_conv_region
   return true;
 }
 
+// Elements from a row of a region's results to the next; epilogues want the same for all regions.
+static int64_t result_ld(const vtpu_conv_plan_t* plan, const vtpu_conv_tables_t* t) {
+  if (!plan->result_position_inner) return plan->outputs;
+  return plan->epilogue ? plan->position_max : t->position_count;
+}
+
+// Rounds a region's results to the output's type and gives them to the epilogue, a block for each batch
+// element where these lie apart.
+static void result_finish(const vtpu_conv_work_t* run, const vtpu_conv_region_t* region,
+                          const char* result, int lane_number) {
+  const vtpu_conv_plan_t* plan = run->plan;
+  char* lane = vtpu_conv_lane(run, lane_number);
+  const vtpu_conv_tables_t* t = (const vtpu_conv_tables_t*)lane;
+  bool is_inner = plan->result_position_inner;
+  int64_t rows = is_inner ? plan->outputs : t->position_count, ld = result_ld(plan, t);
+  int64_t size = (int64_t)plan->out_size;
+  if (!plan->narrow_is_copy) {
+    char* rounded = lane + plan->rounded_offset;
+    for (int64_t r = 0; r < rows; r++)
+      plan->narrow(result + r * ld * (int64_t)plan->element_size, rounded + r * ld * size,
+                   is_inner ? t->position_count : plan->outputs);
+    result = rounded;
+  }
+  vtpu_epilogue_call_t call = {run->arrays, run->results, run->scratch,
+                               run->exec->flush_subnormals};
+  int64_t batches = region->count[VTPU_CONV_BATCH], places = t->position_count / batches;
+  int64_t first = vtpu_conv_out_offset(plan, region), cols = plan->epilogue->cols;
+  vtpu_epilogue_block_t block = {
+      .row = first / cols, .col = first % cols, .rows = rows, .cols = places, .tile = result};
+  if (!is_inner) {
+    block.cols = plan->outputs;
+    vtpu_epilogue_run(plan->epilogue, &call, &block, lane_number);
+    return;
+  }
+  for (int64_t b = 0; b < batches; b++) {
+    block.row = (first + b * plan->out.stride[VTPU_CONV_BATCH]) / cols;
+    block.tile = result + b * places * size;
+    vtpu_epilogue_run(plan->epilogue, &call, &block, lane_number);
+  }
+}
+
 // --- products ---------------------------------------------------------------------------------------
 
 typedef struct operands {
@@ -261,7 +302,8 @@ static void chunk_direct(const vtpu_conv_work_t* run, const vtpu_conv_region_t* 
                                .outputs = plan->outputs,
                                .accumulate = result->is_accumulated,
                                .temp = (float*)(lane + plan->temp_offset),
-                               .result = (float*)result->data};
+                               .result = (float*)result->data,
+                               .result_ld = result->ld};
   vtpu_conv_direct(&direct);
   result->is_accumulated = true;
 }
@@ -318,8 +360,9 @@ static void region_item(void* arg, int64_t item, int lane_number) {
     vtpu_conv_tables_build(plan, &region, chunk.count, lane, tables);
     vtpu_conv_stage(plan, &region, tables, chunk.first, run->in, lane);
     if (c == first) {
-      result.ld = plan->result_position_inner ? tables->position_count : plan->outputs;
-      is_output = plan->split_count == 1 && result_is_output(run, &region, tables, &result);
+      result.ld = result_ld(plan, tables);
+      is_output = plan->split_count == 1 && !plan->epilogue &&
+                  result_is_output(run, &region, tables, &result);
     }
     if (plan->is_direct) {
       chunk_direct(run, &region, &chunk, lane, &result);
@@ -333,7 +376,12 @@ static void region_item(void* arg, int64_t item, int lane_number) {
   int64_t cols = plan->result_position_inner ? tables->position_count : plan->outputs;
   if (plan->in_part_count + plan->kernel_part_count > 2)
     vtpu_low_add((float*)result.data, result.ld, (const float*)result.low, rows, cols);
-  if (plan->split_count == 1 && !is_output) result_write(run, &region, result.data, lane);
+  if (plan->split_count > 1 || is_output) return;
+  if (plan->epilogue) {
+    result_finish(run, &region, result.data, lane_number);
+  } else {
+    result_write(run, &region, result.data, lane);
+  }
 }
 
 // Sums the partial results of one region in order and writes them.
@@ -348,20 +396,31 @@ static void sum_item(void* arg, int64_t item, int lane_number) {
   vtpu_conv_region_find(plan, item * plan->split_count, &region);
   vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
   vtpu_conv_tables_build(plan, &region, 1, lane, tables);
+  int64_t count = tables->position_count * plan->outputs;
+  if (plan->result_position_inner) count = result_ld(plan, tables) * plan->outputs;
   char* sum =
       run->scratch + plan->partial_offset + plan->partial_size * (size_t)(item * plan->split_count);
   for (int64_t s = 1; s < plan->split_count; s++)
     vtpu_monoid(TPT_HLO_ADD, dtypes[plan->compute])
-        ->combine(sum, sum + plan->partial_size * (size_t)s,
-                  plan->outputs * tables->position_count);
-  result_write(run, &region, sum, lane);
+        ->combine(sum, sum + plan->partial_size * (size_t)s, count);
+  if (plan->epilogue) {
+    result_finish(run, &region, sum, lane_number);
+  } else {
+    result_write(run, &region, sum, lane);
+  }
 }
 
 tpt_status_t vtpu_conv_run(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
                            const void* const* in, void* const* out) {
   const vtpu_conv_plan_t* plan = kernel->state;
-  vtpu_conv_work_t run = {
-      .plan = plan, .in = in[0], .kernel = in[1], .out = out[0], .scratch = scratch};
+  vtpu_conv_work_t run = {.plan = plan,
+                          .exec = exec,
+                          .in = in[0],
+                          .kernel = in[1],
+                          .out = out[0],
+                          .scratch = scratch,
+                          .arrays = in,
+                          .results = out};
   if (plan->item_count == 0 || plan->outputs == 0) return NULL;
   for (int lane = 0; lane < plan->lane_count; lane++)
     memset(vtpu_conv_lane(&run, lane), 0, sizeof(vtpu_conv_tables_t));

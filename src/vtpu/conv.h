@@ -12,6 +12,7 @@
 #define TPUTORCH_VTPU_CONV_H_
 
 #include "hlo/builder.h"
+#include "vtpu/epilogue.h"
 #include "vtpu/kernel.h"
 #include "vtpu/panel.h"
 #include "vtpu/strip.h"
@@ -98,6 +99,8 @@ typedef struct vtpu_conv_plan {
   size_t lanes_offset, lane_size;
   size_t table_offset, stage_offset, stage_part_size, panel_offset, panel_part_size;
   size_t weight_offset, weight_part_size, result_offset, result_part_size, temp_offset;
+  const vtpu_epilogue_t* epilogue;  // (optional) results are rounded and left to it
+  size_t rounded_offset;            // in a lane: the results of a region in the output's type
 } vtpu_conv_plan_t;
 
 // Fills everything but the scratch layout. Allocates in the kernel's arena.
@@ -155,6 +158,7 @@ typedef struct vtpu_conv_direct {
   bool accumulate;
   float* temp;  // 4 * max(k, positions) elements
   float* result;
+  int64_t result_ld;  // elements from one output to the next
 } vtpu_conv_direct_t;
 void vtpu_conv_direct(const vtpu_conv_direct_t* direct);
 
@@ -162,10 +166,13 @@ void vtpu_conv_direct(const vtpu_conv_direct_t* direct);
 
 typedef struct vtpu_conv_work {
   const vtpu_conv_plan_t* plan;
+  const vtpu_exec_t* exec;
   const char* in;
   const char* kernel;
   char* out;
   char* scratch;
+  const void* const* arrays;  // what the kernel was called with, for the epilogue
+  void* const* results;
 } vtpu_conv_work_t;
 
 static inline char* vtpu_conv_lane(const vtpu_conv_work_t* work, int lane) {

@@ -102,7 +102,7 @@ void vtpu_conv_direct(const vtpu_conv_direct_t* d) {
   bool has_room = span <= 4 * t->position_count;
   for (int64_t o = 0; o < d->outputs; o++) {
     const float* weight = d->weight + o * d->weight_ld;
-    float* result = d->result + o * t->position_count;
+    float* result = d->result + o * d->result_ld;
     if (k_runs_are_longer(t)) {
       by_position(d, weight, result);
     } else if (is_flat && has_room) {

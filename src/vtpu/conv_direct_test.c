@@ -34,7 +34,8 @@ static void direct_case(const shape_t* k, const shape_t* position) {
                                .outputs = OUTPUTS,
                                .accumulate = probe_int(0, 1),
                                .temp = temp,
-                               .result = result};
+                               .result = result,
+                               .result_ld = tables.position_count};
   vtpu_conv_direct(&direct);
   int wrong = 0;
   for (int64_t i = 0; i < OUTPUTS * tables.position_count; i++) {

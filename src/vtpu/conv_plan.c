@@ -19,18 +19,6 @@ enum {
   STRIP_TILES = 16,       // of a block of K in strips
 };
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b, b = rest;
-  }
-  return a;
-}
-
 // --- arrays -----------------------------------------------------------------------------------------
 
 typedef struct roles {
@@ -74,16 +62,16 @@ static void order_make(const vtpu_conv_array_t* array, int axis_count, int skip,
 static vtpu_conv_axis_t axis_phase(const tpt_conv_t* conv, int d, int64_t q, int64_t outputs,
                                    int64_t taps) {
   int64_t stride = conv->stride[d], dilation = conv->rhs_dilation[d], hole = conv->lhs_dilation[d];
-  int64_t period = hole / gcd(stride, hole), tap_step = hole / gcd(dilation, hole);
+  int64_t period = hole / vtpu_gcd(stride, hole), tap_step = hole / vtpu_gcd(dilation, hole);
   vtpu_conv_axis_t axis = {.out_first = q, .out_step = period, .tap_step = tap_step};
-  axis.out_count = outputs > q ? ceil_div(outputs - q, period) : 0;
+  axis.out_count = outputs > q ? vtpu_ceil_div(outputs - q, period) : 0;
   axis.in_step = period * stride / hole;
   axis.in_tap = tap_step * dilation / hole;
   for (int64_t w = 0; w < tap_step && w < taps; w++) {
     int64_t place = q * stride + w * dilation - conv->pad_low[d];
     if (place % hole != 0) continue;
     axis.tap_first = w;
-    axis.tap_count = ceil_div(taps - w, tap_step);
+    axis.tap_count = vtpu_ceil_div(taps - w, tap_step);
     axis.in_base = place / hole;
     break;
   }
@@ -95,7 +83,7 @@ static tpt_status_t phases_make(const vtpu_kernel_t* kernel, const tpt_conv_t* c
   int64_t period[TPT_SPATIAL_MAX];
   plan->phase_count = 1;
   for (int d = 0; d < conv->spatial_count; d++) {
-    period[d] = conv->lhs_dilation[d] / gcd(conv->stride[d], conv->lhs_dilation[d]);
+    period[d] = conv->lhs_dilation[d] / vtpu_gcd(conv->stride[d], conv->lhs_dilation[d]);
     if (period[d] > plan->out.size[VTPU_CONV_SPATIAL + d])
       period[d] = plan->out.size[VTPU_CONV_SPATIAL + d];
     if (period[d] < 1) period[d] = 1;
@@ -267,7 +255,7 @@ static int64_t stage_row(const vtpu_conv_plan_t* plan, const vtpu_conv_phase_t* 
   int64_t row = (phase->tile[VTPU_CONV_SPATIAL + d] - 1) * axis->in_step +
                 (axis->tap_count > 0 ? axis->tap_count - 1 : 0) * axis->in_tap + 1;
   bool is_folded = plan->fold > 1 && plan->fold_axis == VTPU_CONV_SPATIAL + d;
-  return is_folded ? ceil_div(row, plan->fold) * plan->fold : row;
+  return is_folded ? vtpu_ceil_div(row, plan->fold) * plan->fold : row;
 }
 
 // Elements of a stage of one feature.
@@ -289,7 +277,7 @@ static void phase_cut(const vtpu_conv_plan_t* plan, vtpu_conv_phase_t* phase) {
     int64_t places = axis_places(plan, phase, axis);
     int64_t tile = places < room ? places : room;
     if (tile < 1) tile = 1;
-    tile = ceil_div(places > 0 ? places : 1, ceil_div(places > 0 ? places : 1, tile));
+    tile = vtpu_ceil_div(places > 0 ? places : 1, vtpu_ceil_div(places > 0 ? places : 1, tile));
     phase->tile[axis] = tile;
     room = room / tile;
   }
@@ -298,11 +286,11 @@ static void phase_cut(const vtpu_conv_plan_t* plan, vtpu_conv_phase_t* phase) {
     int axis = plan->out_order[i];
     while (phase->tile[axis] > 1 &&
            stage_plane(plan, phase) * (int64_t)plan->stage_size > 4 * STAGE_WANTED)
-      phase->tile[axis] = ceil_div(phase->tile[axis], 2);
+      phase->tile[axis] = vtpu_ceil_div(phase->tile[axis], 2);
   }
   for (int i = 0; i < axes; i++) {
     int axis = plan->out_order[i];
-    phase->tile_count[axis] = ceil_div(axis_places(plan, phase, axis), phase->tile[axis]);
+    phase->tile_count[axis] = vtpu_ceil_div(axis_places(plan, phase, axis), phase->tile[axis]);
     phase->region_count *= phase->tile_count[axis];
   }
 }
@@ -326,16 +314,16 @@ static void features_cut(vtpu_conv_plan_t* plan, int64_t regions, double flops) 
   int64_t wanted = STAGE_WANTED / (plane * (int64_t)plan->stage_size);
   plan->split_count = 1;
   if (regions > 0 && regions < ITEMS_WANTED && flops > 4e6) {
-    plan->split_count = ceil_div(ITEMS_WANTED, regions);
+    plan->split_count = vtpu_ceil_div(ITEMS_WANTED, regions);
     // A sum of parts must stay cheap beside the parts.
     while (plan->split_count > 1 && plan->split_count * 4 > plan->features)
       plan->split_count /= 2;
   }
   plan->feature_chunk = wanted < 1 ? 1 : wanted;
-  int64_t share = ceil_div(plan->features, plan->split_count);
+  int64_t share = vtpu_ceil_div(plan->features, plan->split_count);
   if (plan->feature_chunk > share) plan->feature_chunk = share;
   if (plan->feature_chunk < 1) plan->feature_chunk = 1;
-  plan->feature_chunks = ceil_div(plan->features, plan->feature_chunk);
+  plan->feature_chunks = vtpu_ceil_div(plan->features, plan->feature_chunk);
   if (plan->split_count > plan->feature_chunks)
     plan->split_count = plan->feature_chunks > 0 ? plan->feature_chunks : 1;
   plan->stage_max = plane * plan->feature_chunk;
@@ -369,15 +357,53 @@ static size_t bytes_of(const vtpu_conv_plan_t* plan, int64_t elements) {
   return vtpu_scratch_align((size_t)elements * plan->element_size);
 }
 
-static size_t take(size_t* inout_offset, size_t size) {
-  size_t at = *inout_offset;
-  *inout_offset += vtpu_scratch_align(size);
-  return at;
-}
-
 // Bytes of the strips of a block of K.
 static size_t strip_bytes(const vtpu_conv_plan_t* plan, int64_t free_count) {
   return (size_t)(vtpu_strip_count(free_count) * vtpu_strip_stride(plan->unit, plan->k_block));
+}
+
+// True if the output is dense and a region's positions are one stretch of it (of each batch element).
+static bool regions_are_stretches(const vtpu_conv_plan_t* plan) {
+  const vtpu_conv_phase_t* phase = &plan->phases[0];
+  int64_t stride = plan->result_position_inner ? 1 : plan->outputs * plan->groups;
+  bool is_whole = true;  // all axes further in are
+  if (plan->phase_count != 1) return false;
+  for (int i = plan->spatial_count; i >= 0; i--) {
+    int axis = plan->out_order[i];
+    if (axis == VTPU_CONV_BATCH && plan->result_position_inner) {
+      if (plan->out.stride[VTPU_CONV_FEATURE] != stride && plan->outputs * plan->groups > 1)
+        return false;
+      stride *= plan->outputs * plan->groups;
+    }
+    if (plan->out.size[axis] > 1 && plan->out.stride[axis] != stride) return false;
+    if (!is_whole && phase->tile[axis] > 1) return false;
+    is_whole &= phase->tile[axis] == axis_places(plan, phase, axis);
+    stride *= axis_places(plan, phase, axis);
+  }
+  return plan->out_order[0] == VTPU_CONV_BATCH;
+}
+
+static void epilogue_tell(vtpu_conv_plan_t* plan, vtpu_epilogue_t* e) {
+  if (!regions_are_stretches(plan)) return;
+  const vtpu_conv_phase_t* phase = &plan->phases[0];
+  int64_t places = 1, tile = 1, features = plan->outputs * plan->groups;
+  for (int d = 0; d < plan->spatial_count; d++) {
+    places *= plan->out.size[VTPU_CONV_SPATIAL + d];
+    tile *= phase->tile[VTPU_CONV_SPATIAL + d];
+  }
+  e->is_taken = true;
+  e->element_size = plan->out_size;
+  e->lane_count = plan->lane_count;
+  if (plan->result_position_inner) {
+    e->rows = plan->batch * features, e->cols = places;
+    e->row_align = plan->outputs, e->col_align = tile;
+    e->ld = plan->position_max;
+  } else {
+    e->rows = plan->batch * places, e->cols = features;
+    e->row_align = tile == places ? places * phase->tile[VTPU_CONV_BATCH] : vtpu_gcd(tile, places);
+    e->col_align = e->ld = plan->outputs;
+  }
+  plan->epilogue = e;
 }
 
 static void layout_lane(vtpu_conv_plan_t* plan) {
@@ -386,27 +412,33 @@ static void layout_lane(vtpu_conv_plan_t* plan) {
   int64_t entries = 2 * (plan->k_max + plan->position_max);
   size_t entry = sizeof(int64_t) + sizeof(int32_t);
   if (plan->unit) entry += sizeof(vtpu_strip_piece_t);  // the counts of pieces fit beside
-  plan->table_offset = take(&lane, (size_t)entries * entry + 1024);
+  plan->table_offset = vtpu_scratch_take(&lane, (size_t)entries * entry + 1024);
   plan->stage_part_size = vtpu_scratch_align((size_t)plan->stage_max * plan->stage_size);
-  plan->stage_offset = take(&lane, plan->stage_part_size * (size_t)plan->in_part_count);
+  plan->stage_offset =
+      vtpu_scratch_take(&lane, plan->stage_part_size * (size_t)plan->in_part_count);
   if (!plan->is_direct) {
     plan->panel_part_size = plan->unit ? strip_bytes(plan, plan->position_max)
                                        : bytes_of(plan, plan->k_block * plan->position_max);
-    plan->panel_offset = take(&lane, plan->panel_part_size * (size_t)plan->in_part_count);
+    plan->panel_offset =
+        vtpu_scratch_take(&lane, plan->panel_part_size * (size_t)plan->in_part_count);
   }
   if (!plan->is_packed && !plan->is_plain) {
     int64_t k = plan->is_direct ? plan->k_max : plan->k_block;
     plan->weight_part_size =
         plan->unit ? strip_bytes(plan, plan->outputs) : bytes_of(plan, k * plan->outputs);
-    plan->weight_offset = take(&lane, plan->weight_part_size * (size_t)plan->kernel_part_count);
+    plan->weight_offset =
+        vtpu_scratch_take(&lane, plan->weight_part_size * (size_t)plan->kernel_part_count);
   }
   int64_t row = plan->k_max > plan->position_max ? plan->k_max : plan->position_max;
   if (plan->outputs > row) row = plan->outputs;
   if (plan->stage_row_max > row) row = plan->stage_row_max;
-  plan->temp_offset = take(&lane, (size_t)row * 16);
+  plan->temp_offset = vtpu_scratch_take(&lane, (size_t)row * 16);
   plan->result_part_size = bytes_of(plan, plan->outputs * plan->position_max);
   bool has_low = plan->in_part_count + plan->kernel_part_count > 2;
-  plan->result_offset = take(&lane, plan->result_part_size * (has_low ? 2 : 1));
+  plan->result_offset = vtpu_scratch_take(&lane, plan->result_part_size * (has_low ? 2 : 1));
+  if (plan->epilogue && !plan->narrow_is_copy)
+    plan->rounded_offset =
+        vtpu_scratch_take(&lane, (size_t)(plan->outputs * plan->position_max) * plan->out_size);
   plan->lane_size = lane;
 }
 
@@ -415,12 +447,14 @@ static void layout_scratch(vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   if (plan->is_packed) {
     int64_t size = plan->packed_group_size * plan->groups;
     plan->packed_part_size = plan->unit ? vtpu_scratch_align((size_t)size) : bytes_of(plan, size);
-    plan->packed_offset = take(&offset, plan->packed_part_size * (size_t)plan->kernel_part_count);
+    plan->packed_offset =
+        vtpu_scratch_take(&offset, plan->packed_part_size * (size_t)plan->kernel_part_count);
   }
   layout_lane(plan);
   if (plan->split_count > 1) {
     plan->partial_size = plan->result_part_size;
-    plan->partial_offset = take(&offset, plan->partial_size * (size_t)plan->item_count);
+    plan->partial_offset =
+        vtpu_scratch_take(&offset, plan->partial_size * (size_t)plan->item_count);
   }
   plan->lanes_offset = offset;
   kernel->scratch_size = offset + plan->lane_size * (size_t)plan->lane_count;
@@ -481,5 +515,6 @@ void vtpu_conv_plan_cut(vtpu_kernel_t* kernel, vtpu_conv_plan_t* plan) {
   double staged = products * (double)plan->groups;  // patches written
   kernel->cost = 300 + items * 500 + (int64_t)(kernel->flops * passes / rate + staged / 2);
   plan->lane_count = vtpu_lane_count(items, kernel->cost);
+  if (kernel->epilogue) epilogue_tell(plan, kernel->epilogue);
   layout_scratch(kernel, plan);
 }

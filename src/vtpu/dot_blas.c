@@ -4,7 +4,7 @@
 // shapes only, so results do not depend on the cores.
 #include <string.h>
 
-#include "vtpu/dot.h"
+#include "vtpu/dot_tile.h"
 #include "vtpu/gemv.h"
 #include "vtpu/lane.h"
 
@@ -41,20 +41,16 @@ typedef struct dot {
   int64_t k_block, m_tiles, n_tiles;
   vtpu_gemv_fn_t gemv;  // (optional) one side is a vector, the other is converted on the way
   int vector_side;      // with gemv
-  vtpu_convert_fn_t narrow;
-  bool writes_directly;  // the result has the compute type
-  size_t element_size;   // of the compute type
-  size_t result_size;    // of an element of the result
+  size_t element_size;  // of the compute type
+  vtpu_dot_target_t target;
   int lane_count;
   size_t lanes_offset, lane_size;
-  size_t temp_offset, tile_offset, low_offset;  // in a lane's scratch
+  size_t temp_offset;  // in a lane's scratch
 } dot_t;
 
 typedef struct run {
   const dot_t* dot;
-  const void* in[2];
-  char* out;
-  char* scratch;
+  vtpu_dot_call_t call;
 } run_t;
 
 static void side_parts(side_t* side, vtpu_compute_t compute, tpt_precision_t precision) {
@@ -83,10 +79,6 @@ static void choose_gemv(dot_t* dot) {
   dot->gemv = vtpu_gemv_fn(matrix->at.dtype, !matrix->at.contract_inner);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static void choose_tiles(dot_t* dot) {
   int64_t tile = dot->gemv ? VECTOR_TILE : TILE;
   int64_t block_m = dot->shape.m < tile ? dot->shape.m : tile,
@@ -95,14 +87,14 @@ static void choose_tiles(dot_t* dot) {
   if (block_n < 1) block_n = 1;
   double flops = vtpu_dot_flops(&dot->shape);
   while (flops > 4e6 && (block_m > TILE_MIN || block_n > TILE_MIN) &&
-         dot->shape.batch_count * ceil_div(dot->shape.m, block_m) *
-                 ceil_div(dot->shape.n, block_n) <
+         dot->shape.batch_count * vtpu_ceil_div(dot->shape.m, block_m) *
+                 vtpu_ceil_div(dot->shape.n, block_n) <
              TILES_WANTED) {
     int64_t* larger = block_m > block_n ? &block_m : &block_n;
-    *larger = ceil_div(ceil_div(*larger, 2), 16) * 16;
+    *larger = vtpu_ceil_div(vtpu_ceil_div(*larger, 2), 16) * 16;
   }
-  dot->m_tiles = ceil_div(dot->shape.m, block_m);
-  dot->n_tiles = ceil_div(dot->shape.n, block_n);
+  dot->m_tiles = vtpu_ceil_div(dot->shape.m, block_m);
+  dot->n_tiles = vtpu_ceil_div(dot->shape.n, block_n);
   dot->sides[0].block = block_m;
   dot->sides[1].block = block_n;
 }
@@ -146,12 +138,9 @@ static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
   }
   dot->temp_offset = lane;
   lane += vtpu_scratch_align((size_t)temp * 16);
-  size_t tile =
-      vtpu_scratch_align((size_t)(dot->sides[0].block * dot->sides[1].block) * dot->element_size);
-  dot->tile_offset = lane;
-  if (!dot->writes_directly) lane += tile;
-  dot->low_offset = lane;
-  if (dot->sides[0].part_count + dot->sides[1].part_count > 2) lane += tile;
+  int64_t block[2] = {dot->sides[0].block, dot->sides[1].block};
+  bool has_low = dot->sides[0].part_count + dot->sides[1].part_count > 2;
+  vtpu_dot_target_make(kernel, &dot->shape, block, has_low, &lane, &dot->target);
   dot->lanes_offset = offset;
   dot->lane_size = lane;
   kernel->scratch_size = offset + lane * (size_t)dot->lane_count;
@@ -185,10 +174,6 @@ tpt_status_t vtpu_dot_blas_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t
   dot->state.run = run_blas;
   dot_make(shape, dot);
   dot->element_size = vtpu_compute_row(shape->compute)->size;
-  dot->result_size = tpt_dtype_size(shape->result);
-  dot->narrow = vtpu_narrow_fn(shape->compute, shape->result);
-  dot->writes_directly =
-      vtpu_widen_is_copy(shape->result, shape->compute, VTPU_PART_EXACT) && shape->n <= INT32_MAX;
   choose_tiles(dot);
   int64_t items = shape->batch_count * dot->m_tiles * dot->n_tiles;
   int passes = dot->sides[0].part_count + dot->sides[1].part_count - 1;
@@ -198,6 +183,7 @@ tpt_status_t vtpu_dot_blas_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t
   kernel->cost = (int64_t)(kernel->flops * passes / rate + vtpu_dot_bytes(kernel) / 10) + 100;
   kernel->cost += items * 60;
   dot->lane_count = vtpu_lane_count(items, kernel->cost);
+  if (kernel->epilogue) kernel->epilogue->lane_count = dot->lane_count;
   layout_scratch(dot, kernel);
   kernel->state = dot;
   return tpt_arena_status(kernel->arena);
@@ -212,7 +198,7 @@ static vtpu_panel_t side_panel(const run_t* run, int s, int part, int64_t batch)
   size_t size = tpt_dtype_size(side->at.dtype);
   vtpu_panel_t panel = {.element_size = size, .out_size = dot->element_size};
   panel.data =
-      (const char*)run->in[s] + vtpu_dot_batch_offset(&dot->shape, s, batch) * (int64_t)size;
+      (const char*)run->call.in[s] + vtpu_dot_batch_offset(&dot->shape, s, batch) * (int64_t)size;
   panel.row = side->at.contract_inner ? side->at.free : side->at.contract;
   panel.col = side->at.contract_inner ? side->at.contract : side->at.free;
   if (!vtpu_widen_is_copy(side->at.dtype, dot->shape.compute, side->parts[part]))
@@ -237,10 +223,10 @@ static void whole_item(void* arg, int64_t item, int lane) {
   int64_t first = block * whole->row_block, rest = whole->row_count - first;
   vtpu_block_t rows = {.row = first, .col_count = (int)panel.col.count};
   rows.row_count = (int)(rest < whole->row_block ? rest : whole->row_block);
-  char* to = whole->run->scratch + side->whole_offset + side->whole_part_size * (size_t)part +
+  char* to = whole->run->call.scratch + side->whole_offset + side->whole_part_size * (size_t)part +
              (size_t)((batch * whole->row_count + first) * panel.col.count) * dot->element_size;
-  char* temp =
-      whole->run->scratch + dot->lanes_offset + dot->lane_size * (size_t)lane + dot->temp_offset;
+  char* temp = whole->run->call.scratch + dot->lanes_offset + dot->lane_size * (size_t)lane +
+               dot->temp_offset;
   vtpu_panel_pack(&panel, &rows, temp, to);
 }
 
@@ -251,17 +237,15 @@ static void stage_whole(const run_t* run, const vtpu_exec_t* exec, int s) {
   whole_t whole = {.run = run, .side = s};
   whole.row_count = side->at.contract_inner ? side->at.free.count : dot->shape.k;
   whole.row_block = cols > 0 && 16384 / cols > 1 ? 16384 / cols : 1;
-  whole.blocks = ceil_div(whole.row_count, whole.row_block);
+  whole.blocks = vtpu_ceil_div(whole.row_count, whole.row_block);
   vtpu_lane_for(exec, dot->lane_count, whole.blocks * dot->shape.batch_count * side->part_count,
                 whole_item, &whole);
 }
 
 typedef struct tile {
-  int64_t batch, first[2];  // first free position of each side
-  int count[2];             // rows and columns
+  vtpu_dot_tile_t at;
   int64_t k;
   int k_count;
-  char* lane;
 } tile_t;
 
 typedef struct matrix {
@@ -275,27 +259,29 @@ static matrix_t tile_operand(const run_t* run, const tile_t* tile, int s, int pa
   const side_t* side = &dot->sides[s];
   const vtpu_axis_t* outer = vtpu_dot_outer(&side->at);
   const vtpu_axis_t* inner = vtpu_dot_inner(&side->at);
-  int64_t row = side->at.contract_inner ? tile->first[s] : tile->k;
-  int64_t col = side->at.contract_inner ? tile->k : tile->first[s];
+  int64_t row = side->at.contract_inner ? tile->at.first[s] : tile->k;
+  int64_t col = side->at.contract_inner ? tile->k : tile->at.first[s];
   int64_t inner_count = inner->count < INT32_MAX ? inner->count : INT32_MAX;
   if (side->is_direct) {
-    int64_t offset = vtpu_dot_batch_offset(&dot->shape, s, tile->batch) + row * outer->stride + col;
+    int64_t offset =
+        vtpu_dot_batch_offset(&dot->shape, s, tile->at.batch) + row * outer->stride + col;
     int64_t ld = outer->count > 1 ? outer->stride : inner_count;
-    return (matrix_t){(const char*)run->in[s] + offset * (int64_t)dot->element_size,
+    return (matrix_t){(const char*)run->call.in[s] + offset * (int64_t)dot->element_size,
                       ld > 0 ? (int)ld : 1};
   }
   if (side->is_whole) {
-    int64_t offset = (tile->batch * outer->count + row) * inner->count + col;
-    return (matrix_t){run->scratch + side->whole_offset + side->whole_part_size * (size_t)part +
+    int64_t offset = (tile->at.batch * outer->count + row) * inner->count + col;
+    return (matrix_t){run->call.scratch + side->whole_offset +
+                          side->whole_part_size * (size_t)part +
                           offset * (int64_t)dot->element_size,
                       (int)inner_count};
   }
-  vtpu_panel_t panel = side_panel(run, s, part, tile->batch);
+  vtpu_panel_t panel = side_panel(run, s, part, tile->at.batch);
   vtpu_block_t block = {.row = row, .col = col};
-  block.row_count = side->at.contract_inner ? tile->count[s] : tile->k_count;
-  block.col_count = side->at.contract_inner ? tile->k_count : tile->count[s];
-  char* to = tile->lane + side->panel_offset[part];
-  vtpu_panel_pack(&panel, &block, tile->lane + dot->temp_offset, to);
+  block.row_count = side->at.contract_inner ? (int)tile->at.count[s] : tile->k_count;
+  block.col_count = side->at.contract_inner ? tile->k_count : (int)tile->at.count[s];
+  char* to = tile->at.memory + side->panel_offset[part];
+  vtpu_panel_pack(&panel, &block, tile->at.memory + dot->temp_offset, to);
   return (matrix_t){to, block.col_count > 0 ? block.col_count : 1};
 }
 
@@ -304,39 +290,33 @@ static void gemm_pass(const run_t* run, const tile_t* tile, const matrix_t* a, c
   const dot_t* dot = run->dot;
   gemm->trans_a = !dot->sides[0].at.contract_inner;
   gemm->trans_b = dot->sides[1].at.contract_inner;
-  gemm->m = tile->count[0], gemm->n = tile->count[1], gemm->k = tile->k_count;
+  gemm->m = (int)tile->at.count[0], gemm->n = (int)tile->at.count[1], gemm->k = tile->k_count;
   gemm->a = a->data, gemm->lda = a->ld;
   gemm->b = b->data, gemm->ldb = b->ld;
   vtpu_compute_row(dot->shape.compute)->gemm(gemm);
 }
 
-// The tile of a matrix-vector product; c is contiguous.
-static void tile_gemv(const run_t* run, const tile_t* tile, float* c) {
+// The tile of a matrix-vector product; its sum is contiguous.
+static void tile_gemv(const run_t* run, const tile_t* tile) {
   const dot_t* dot = run->dot;
   int v = dot->vector_side;
   const side_t* matrix = &dot->sides[1 - v];
   tile_t whole = *tile;
   whole.k_count = (int)(dot->shape.k < INT32_MAX ? dot->shape.k : INT32_MAX);
-  int64_t first = tile->first[1 - v], count = tile->count[1 - v];
+  int64_t first = tile->at.first[1 - v], count = tile->at.count[1 - v];
   const vtpu_axis_t* outer = vtpu_dot_outer(&matrix->at);
-  int64_t offset = vtpu_dot_batch_offset(&dot->shape, 1 - v, tile->batch) +
+  int64_t offset = vtpu_dot_batch_offset(&dot->shape, 1 - v, tile->at.batch) +
                    first * (matrix->at.contract_inner ? matrix->at.free.stride : 1);
-  vtpu_gemv_t gemv = {.ld = outer->stride, .y = c};
-  gemv.matrix = (const char*)run->in[1 - v] + offset * (int64_t)tpt_dtype_size(matrix->at.dtype);
+  vtpu_gemv_t gemv = {.ld = outer->stride, .y = tile->at.sum};
+  gemv.matrix =
+      (const char*)run->call.in[1 - v] + offset * (int64_t)tpt_dtype_size(matrix->at.dtype);
   gemv.rows = matrix->at.contract_inner ? count : dot->shape.k;
   gemv.cols = matrix->at.contract_inner ? dot->shape.k : count;
   gemv.x = tile_operand(run, &whole, v, 0).data;
   dot->gemv(&gemv);
 }
 
-// Where a tile is summed: rows ldc apart; the sum of low products is dense.
-typedef struct target {
-  char* c;
-  int ldc;
-  float* low;
-} target_t;
-
-static void tile_gemm(const run_t* run, tile_t* tile, const target_t* to) {
+static void tile_gemm(const run_t* run, tile_t* tile) {
   const dot_t* dot = run->dot;
   int part_counts[2] = {dot->sides[0].part_count, dot->sides[1].part_count};
   do {  // without terms there still are zeros to write
@@ -346,9 +326,9 @@ static void tile_gemm(const run_t* run, tile_t* tile, const target_t* to) {
     for (int s = 0; s < 2; s++)
       for (int p = 0; p < part_counts[s]; p++)
         operand[s][p] = tile_operand(run, tile, s, p);
-    vtpu_gemm_t gemm = {.accumulate = tile->k > 0, .c = to->c, .ldc = to->ldc};
+    vtpu_gemm_t gemm = {.accumulate = tile->k > 0, .c = tile->at.sum, .ldc = (int)tile->at.ld};
     gemm_pass(run, tile, &operand[0][0], &operand[1][0], &gemm);
-    gemm.c = to->low, gemm.ldc = tile->count[1];
+    gemm.c = tile->at.low, gemm.ldc = (int)tile->at.count[1];
     for (int s = 0; s < 2; s++) {
       if (part_counts[s] < 2) continue;
       gemm_pass(run, tile, &operand[0][s == 0], &operand[1][s == 1], &gemm);
@@ -357,40 +337,35 @@ static void tile_gemm(const run_t* run, tile_t* tile, const target_t* to) {
     tile->k += tile->k_count;
   } while (tile->k < dot->shape.k);
   if (part_counts[0] + part_counts[1] > 2)
-    vtpu_low_add((float*)to->c, to->ldc, to->low, tile->count[0], tile->count[1]);
+    vtpu_low_add(tile->at.sum, tile->at.ld, tile->at.low, tile->at.count[0], tile->at.count[1]);
 }
 
 static void tile_item(void* arg, int64_t item, int lane) {
   const run_t* run = arg;
   const dot_t* dot = run->dot;
-  tile_t tile = {.lane = run->scratch + dot->lanes_offset + dot->lane_size * (size_t)lane};
+  tile_t tile = {.at = {.lane = lane}};
+  tile.at.memory = run->call.scratch + dot->lanes_offset + dot->lane_size * (size_t)lane;
   int64_t position[2] = {item / dot->n_tiles % dot->m_tiles, item % dot->n_tiles};
-  tile.batch = item / dot->n_tiles / dot->m_tiles;
+  tile.at.batch = item / dot->n_tiles / dot->m_tiles;
   for (int s = 0; s < 2; s++) {
     const side_t* side = &dot->sides[s];
-    tile.first[s] = position[s] * side->block;
-    int64_t rest = side->at.free.count - tile.first[s];
-    tile.count[s] = (int)(rest < side->block ? rest : side->block);
+    tile.at.first[s] = position[s] * side->block;
+    int64_t rest = side->at.free.count - tile.at.first[s];
+    tile.at.count[s] = rest < side->block ? rest : side->block;
   }
-  int64_t result_offset =
-      (tile.batch * dot->shape.m + tile.first[0]) * dot->shape.n + tile.first[1];
-  char* result = run->out + result_offset * (int64_t)dot->result_size;
-  target_t to = {result, (int)dot->shape.n, (float*)(tile.lane + dot->low_offset)};
-  if (!dot->writes_directly) to.c = tile.lane + dot->tile_offset, to.ldc = tile.count[1];
+  vtpu_dot_tile_begin(&dot->target, &run->call, &tile.at);
   if (dot->gemv) {
-    tile_gemv(run, &tile, (float*)to.c);
+    tile_gemv(run, &tile);
   } else {
-    tile_gemm(run, &tile, &to);
+    tile_gemm(run, &tile);
   }
-  for (int i = 0; i < tile.count[0] && !dot->writes_directly; i++)
-    dot->narrow(to.c + (size_t)i * (size_t)to.ldc * dot->element_size,
-                result + (size_t)(i * dot->shape.n) * dot->result_size, tile.count[1]);
+  vtpu_dot_tile_end(&dot->target, &run->call, &tile.at);
 }
 
 static tpt_status_t run_blas(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
                              const void* const* in, void* const* out) {
   const dot_t* dot = kernel->state;
-  run_t run = {.dot = dot, .in = {in[0], in[1]}, .out = out[0], .scratch = scratch};
+  run_t run = {.dot = dot, .call = {exec, in, out, scratch}};
   int64_t items = dot->shape.batch_count * dot->m_tiles * dot->n_tiles;
   if (items == 0) return NULL;
   for (int s = 0; s < 2; s++)

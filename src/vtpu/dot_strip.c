@@ -2,7 +2,7 @@
 // converted and rounded (DEFAULT one pass, HIGH three) while they are packed into strips: whole, before the tiles, when
 // several tiles read them, else a panel at a time by the tile that does. Tiles of the result are the
 // unit of parallel work; the order of a sum depends on k only.
-#include "vtpu/dot.h"
+#include "vtpu/dot_tile.h"
 #include "vtpu/lane.h"
 #include "vtpu/strip.h"
 
@@ -36,25 +36,17 @@ typedef struct dot {
   vtpu_dot_shape_t shape;
   const vtpu_strip_unit_t* unit;
   side_t sides[2];
+  vtpu_dot_target_t target;
   int64_t k_block, m_tiles, n_tiles;
-  vtpu_convert_fn_t narrow;
-  bool writes_directly;
-  size_t result_size;  // of an element
   int lane_count;
   size_t lanes_offset, lane_size;
-  size_t temp_offset, tile_offset, low_offset;  // in a lane's scratch
+  size_t temp_offset;  // in a lane's scratch
 } dot_t;
 
 typedef struct run {
   const dot_t* dot;
-  const void* in[2];
-  char* out;
-  char* scratch;
+  vtpu_dot_call_t call;
 } run_t;
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 static bool has_low(const dot_t* dot) {
   return dot->sides[0].part_count + dot->sides[1].part_count > 2;
@@ -91,20 +83,15 @@ static void choose_tiles(dot_t* dot) {
   for (int i = 0; i < 2; i++)
     if (block[i] < 1) block[i] = 1;
   while (is_worth_cutting && (block[0] > TILE_MIN || block[1] > TILE_MIN) &&
-         s->batch_count * ceil_div(s->m, block[0]) * ceil_div(s->n, block[1]) < TILES_WANTED) {
+         s->batch_count * vtpu_ceil_div(s->m, block[0]) * vtpu_ceil_div(s->n, block[1]) <
+             TILES_WANTED) {
     int64_t* larger = block[0] > block[1] ? &block[0] : &block[1];
-    *larger = ceil_div(ceil_div(*larger, 2), 32) * 32;
+    *larger = vtpu_ceil_div(vtpu_ceil_div(*larger, 2), 32) * 32;
   }
-  dot->m_tiles = ceil_div(s->m, block[0]);
-  dot->n_tiles = ceil_div(s->n, block[1]);
+  dot->m_tiles = vtpu_ceil_div(s->m, block[0]);
+  dot->n_tiles = vtpu_ceil_div(s->n, block[1]);
   dot->sides[0].block = block[0];
   dot->sides[1].block = block[1];
-}
-
-static size_t take(size_t* inout_offset, size_t size) {
-  size_t at = *inout_offset;
-  *inout_offset += vtpu_scratch_align(size);
-  return at;
 }
 
 // Decides which sides are packed whole, and how that is cut into items.
@@ -119,12 +106,12 @@ static void choose_wholes(dot_t* dot, size_t* inout_offset) {
     side->is_whole = readers > 1 && size * side->part_count <= WHOLE_MAX;
     if (!side->is_whole) continue;
     for (int p = 0; p < side->part_count; p++)
-      side->offset[p] = take(inout_offset, (size_t)size);
+      side->offset[p] = vtpu_scratch_take(inout_offset, (size_t)size);
     int64_t rows = side->at.free.count < PACK_FREE ? side->at.free.count : PACK_FREE;
     if (rows < 1) rows = 1;
-    side->k_step = ceil_div(PACK_ITEM / rows, VTPU_STRIP_DEPTH_MAX) * VTPU_STRIP_DEPTH_MAX;
-    side->k_steps = ceil_div(shape->k, side->k_step);
-    side->free_steps = ceil_div(side->at.free.count, PACK_FREE);
+    side->k_step = vtpu_ceil_div(PACK_ITEM / rows, VTPU_STRIP_DEPTH_MAX) * VTPU_STRIP_DEPTH_MAX;
+    side->k_steps = vtpu_ceil_div(shape->k, side->k_step);
+    side->free_steps = vtpu_ceil_div(side->at.free.count, PACK_FREE);
     side->pack_items = shape->batch_count * side->free_steps * side->k_steps * side->part_count;
   }
 }
@@ -152,12 +139,12 @@ static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
     if (side->is_whole) continue;
     side->strip_stride = vtpu_strip_stride(dot->unit, dot->k_block);
     for (int p = 0; p < side->part_count; p++)
-      side->offset[p] = take(&lane, (size_t)(vtpu_strip_count(side->block) * side->strip_stride));
+      side->offset[p] =
+          vtpu_scratch_take(&lane, (size_t)(vtpu_strip_count(side->block) * side->strip_stride));
   }
-  dot->temp_offset = take(&lane, temp);
-  size_t tile = (size_t)(dot->sides[0].block * dot->sides[1].block) * sizeof(float);
-  dot->tile_offset = take(&lane, dot->writes_directly ? 0 : tile);
-  dot->low_offset = take(&lane, has_low(dot) ? tile : 0);
+  dot->temp_offset = vtpu_scratch_take(&lane, temp);
+  int64_t block[2] = {dot->sides[0].block, dot->sides[1].block};
+  vtpu_dot_target_make(kernel, &dot->shape, block, has_low(dot), &lane, &dot->target);
   dot->lanes_offset = offset;
   dot->lane_size = lane;
   kernel->scratch_size = offset + lane * (size_t)dot->lane_count;
@@ -175,13 +162,11 @@ tpt_status_t vtpu_dot_strip_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_
   if (!sides_make(shape, dot) || vtpu_dot_wants_blas(shape)) return NULL;
   dot->state.run = run_strips;
   dot->shape = *shape;
-  dot->result_size = tpt_dtype_size(shape->result);
-  dot->narrow = vtpu_narrow_fn(VTPU_COMPUTE_F32, shape->result);
-  dot->writes_directly = shape->result == TPT_F32;
   choose_tiles(dot);
   int64_t items = shape->batch_count * dot->m_tiles * dot->n_tiles;
   kernel->cost = (int64_t)(work_of(dot) + vtpu_dot_bytes(kernel) / 10) + 100 + items * 200;
   dot->lane_count = vtpu_lane_count(items, kernel->cost);
+  if (kernel->epilogue) kernel->epilogue->lane_count = dot->lane_count;
   layout_scratch(dot, kernel);
   kernel->state = dot;
   *out_done = true;
@@ -194,7 +179,7 @@ static vtpu_strip_block_t side_block(const run_t* run, int s, int part, int64_t 
   const side_t* side = &run->dot->sides[s];
   size_t size = tpt_dtype_size(side->at.dtype);
   return (vtpu_strip_block_t){
-      .data = (const char*)run->in[s] +
+      .data = (const char*)run->call.in[s] +
               vtpu_dot_batch_offset(&run->dot->shape, s, batch) * (int64_t)size,
       .element_size = size,
       .free = side->at.free,
@@ -210,11 +195,11 @@ static vtpu_strip_block_t side_block(const run_t* run, int s, int part, int64_t 
 static char* whole_at(const run_t* run, const side_t* side, int part, int64_t batch,
                       int64_t first_free) {
   int64_t strip = batch * side->strips + first_free / VTPU_STRIP_FREE;
-  return run->scratch + side->offset[part] + strip * side->strip_stride;
+  return run->call.scratch + side->offset[part] + strip * side->strip_stride;
 }
 
 static char* lane_memory(const run_t* run, int lane) {
-  return run->scratch + run->dot->lanes_offset + run->dot->lane_size * (size_t)lane;
+  return run->call.scratch + run->dot->lanes_offset + run->dot->lane_size * (size_t)lane;
 }
 
 static void pack_item(void* arg, int64_t item, int lane) {
@@ -240,27 +225,27 @@ static void pack_item(void* arg, int64_t item, int lane) {
 // --- tiles ------------------------------------------------------------------------------------------
 
 typedef struct tile {
-  int64_t batch, first[2];  // first free position of each side
-  int64_t count[2];         // rows and columns
-  int64_t k, k_count;       // contracting range at hand
-  char* lane;
+  vtpu_dot_tile_t at;
+  int64_t k, k_count;  // contracting range at hand
 } tile_t;
 
 static const char* tile_operand(const run_t* run, const tile_t* tile, int s, int part) {
   const side_t* side = &run->dot->sides[s];
   if (side->is_whole)
-    return whole_at(run, side, part, tile->batch, tile->first[s]) +
+    return whole_at(run, side, part, tile->at.batch, tile->at.first[s]) +
            vtpu_strip_size(run->dot->unit, tile->k);
-  vtpu_strip_block_t block = side_block(run, s, part, tile->batch);
-  block.first_free = tile->first[s], block.free_count = tile->count[s];
+  vtpu_strip_block_t block = side_block(run, s, part, tile->at.batch);
+  block.first_free = tile->at.first[s], block.free_count = tile->at.count[s];
   block.first_k = tile->k, block.k_count = tile->k_count;
-  block.out = tile->lane + side->offset[part];
-  vtpu_strip_pack(run->dot->unit, &block, tile->lane + run->dot->temp_offset);
+  block.out = tile->at.memory + side->offset[part];
+  vtpu_strip_pack(run->dot->unit, &block, tile->at.memory + run->dot->temp_offset);
   return block.out;
 }
 
-static void tile_sum(const run_t* run, tile_t* tile, float* c, int64_t ldc, float* low) {
+static void tile_sum(const run_t* run, tile_t* tile) {
   const dot_t* dot = run->dot;
+  float *c = tile->at.sum, *low = tile->at.low;
+  int64_t ldc = tile->at.ld;
   do {  // without terms there still are zeros to write
     int64_t left = dot->shape.k - tile->k;
     tile->k_count = left < dot->k_block ? left : dot->k_block;
@@ -272,14 +257,14 @@ static void tile_sum(const run_t* run, tile_t* tile, float* c, int64_t ldc, floa
                                     .b = operand[1][0],
                                     .a_stride = dot->sides[0].strip_stride,
                                     .b_stride = dot->sides[1].strip_stride,
-                                    .m = (int)tile->count[0],
-                                    .n = (int)tile->count[1],
+                                    .m = (int)tile->at.count[0],
+                                    .n = (int)tile->at.count[1],
                                     .k = tile->k_count,
                                     .c = c,
                                     .ldc = ldc,
                                     .accumulate = tile->k > 0};
     dot->unit->product(&product);
-    product.c = low, product.ldc = tile->count[1];
+    product.c = low, product.ldc = tile->at.count[1];
     for (int s = 0; s < 2; s++) {
       if (dot->sides[s].part_count < 2) continue;
       product.a = operand[0][s == 0], product.b = operand[1][s == 1];
@@ -288,40 +273,30 @@ static void tile_sum(const run_t* run, tile_t* tile, float* c, int64_t ldc, floa
     }
     tile->k += tile->k_count;
   } while (tile->k < dot->shape.k);
-  if (has_low(dot)) vtpu_low_add(c, ldc, low, tile->count[0], tile->count[1]);
+  if (has_low(dot)) vtpu_low_add(c, ldc, low, tile->at.count[0], tile->at.count[1]);
 }
 
 static void tile_item(void* arg, int64_t item, int lane) {
   const run_t* run = arg;
   const dot_t* dot = run->dot;
-  tile_t tile = {.lane = lane_memory(run, lane)};
+  tile_t tile = {.at = {.lane = lane, .memory = lane_memory(run, lane)}};
   int64_t position[2] = {item / dot->n_tiles % dot->m_tiles, item % dot->n_tiles};
-  tile.batch = item / dot->n_tiles / dot->m_tiles;
+  tile.at.batch = item / dot->n_tiles / dot->m_tiles;
   for (int s = 0; s < 2; s++) {
     const side_t* side = &dot->sides[s];
-    tile.first[s] = position[s] * side->block;
-    int64_t left = side->at.free.count - tile.first[s];
-    tile.count[s] = left < side->block ? left : side->block;
+    tile.at.first[s] = position[s] * side->block;
+    int64_t left = side->at.free.count - tile.at.first[s];
+    tile.at.count[s] = left < side->block ? left : side->block;
   }
-  int64_t result_offset =
-      (tile.batch * dot->shape.m + tile.first[0]) * dot->shape.n + tile.first[1];
-  char* result = run->out + result_offset * (int64_t)dot->result_size;
-  float* low = (float*)(tile.lane + dot->low_offset);
-  if (dot->writes_directly) {
-    tile_sum(run, &tile, (float*)result, dot->shape.n, low);
-    return;
-  }
-  float* c = (float*)(tile.lane + dot->tile_offset);
-  tile_sum(run, &tile, c, tile.count[1], low);
-  for (int64_t i = 0; i < tile.count[0]; i++)
-    dot->narrow(c + i * tile.count[1], result + (size_t)(i * dot->shape.n) * dot->result_size,
-                tile.count[1]);
+  vtpu_dot_tile_begin(&dot->target, &run->call, &tile.at);
+  tile_sum(run, &tile);
+  vtpu_dot_tile_end(&dot->target, &run->call, &tile.at);
 }
 
 static tpt_status_t run_strips(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
                                const void* const* in, void* const* out) {
   const dot_t* dot = kernel->state;
-  run_t run = {.dot = dot, .in = {in[0], in[1]}, .out = out[0], .scratch = scratch};
+  run_t run = {.dot = dot, .call = {exec, in, out, scratch}};
   int64_t items = dot->shape.batch_count * dot->m_tiles * dot->n_tiles;
   if (items == 0) return NULL;
   vtpu_lane_for(exec, dot->lane_count, dot->sides[0].pack_items + dot->sides[1].pack_items,

@@ -1,6 +1,7 @@
 // Tells a program's plan as lines of tab-separated columns (program.h), nested blocks by depth.
 #include <inttypes.h>
 
+#include "vtpu/epilogue.h"
 #include "vtpu/plan.h"
 
 static void types_print(const vtpu_program_t* program, const tpt_node_t* node, tpt_str_t* out) {
@@ -55,6 +56,10 @@ static void step_print(const vtpu_program_t* program, const vtpu_step_t* step, i
   } else if (step->node) {
     tpt_str_printf(out, "%s\t", tpt_hlo_row(step->node->op)->mnemonic);
     types_print(program, step->node, out);
+    if (step->epilogue) {
+      tpt_str_append_cstr(out, "; ");
+      loop_print(step->epilogue->loop, out);
+    }
   } else {
     tpt_str_append_cstr(out, "copy\t");
   }

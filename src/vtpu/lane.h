@@ -20,9 +20,26 @@ void vtpu_lane_for(const vtpu_exec_t* exec, int lane_count, int64_t item_count, 
 void vtpu_range_for(const vtpu_exec_t* exec, int64_t count, int64_t grain, tpt_pool_fn_t fn,
                     void* arg);
 
+static inline int64_t vtpu_ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+static inline int64_t vtpu_gcd(int64_t a, int64_t b) {
+  while (b) {
+    int64_t rest = a % b;
+    a = b, b = rest;
+  }
+  return a;
+}
+
 // Sizes of scratch pieces, rounded up so that every piece is 64-aligned.
 static inline size_t vtpu_scratch_align(size_t size) {
   return (size + 63) & ~(size_t)63;
+}
+// Takes the next piece: returns where it starts and moves the offset past it.
+static inline size_t vtpu_scratch_take(size_t* inout_offset, size_t size) {
+  size_t at = *inout_offset;
+  *inout_offset += vtpu_scratch_align(size);
+  return at;
 }
 
 #endif  // TPUTORCH_VTPU_LANE_H_

@@ -109,7 +109,8 @@ tpt_status_t vtpu_loop_compile(vtpu_loop_spec_t* spec, tpt_arena_t* arena, vtpu_
     if (loop->register_count + loop->stream_count > VTPU_LOOP_SLOTS_MAX) break;
     loop->frame_size =
         loop->register_size + vtpu_align64(loop->acc_size) + vtpu_align64(loop->work_size);
-    if (spec->row_rank == 0 && loop->frame_size + 128 > VTPU_LOOP_STACK) continue;
+    bool is_on_stack = spec->row_rank == 0 && spec->col_block == 0;
+    if (is_on_stack && loop->frame_size + 128 > VTPU_LOOP_STACK) continue;
     loop->store_at = b.store_at;
     loop->last_read = b.last_read;
     if (loop->reduction_count)

@@ -85,6 +85,9 @@ typedef struct vtpu_loop_spec {
   int row_rank;
   int64_t row_block;
   bool row_spans;  // a local array holds several such tiles, along the innermost row dimension
+  // An epilogue (epilogue.h): rows merge among each other, and so do columns; a tile has row_block rows
+  // of col_block columns. 0: another loop.
+  int64_t col_block;
 } vtpu_loop_spec_t;
 
 // --- the compiled form ---------------------------------------------------------------------------------

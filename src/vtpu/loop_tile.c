@@ -13,23 +13,31 @@ static bool dims_merge(const vtpu_loop_spec_t* spec, int outer, int inner) {
   return true;
 }
 
+// Places before this one merge with nothing that comes now, at dimension d. `row_rank`: merged so far.
+static int merge_floor(const vtpu_loop_spec_t* spec, int d, int row_rank) {
+  if (spec->col_block) return d < spec->row_rank ? 0 : row_rank;
+  return spec->row_rank;
+}
+
 void vtpu_spec_merge(vtpu_loop_spec_t* spec) {
-  int rank = 0;
+  int rank = 0, row_rank = 0;
   for (int d = 0; d < spec->rank; d++) {
     if (spec->dims[d] == 1 && d >= spec->row_rank) continue;
     for (int i = 0; i < spec->map_count; i++)
       spec->maps[i].stride[rank] = spec->maps[i].stride[d];
     spec->dims[rank] = spec->dims[d];
     spec->reduced[rank] = spec->reduced[d];
-    if (rank > spec->row_rank && dims_merge(spec, rank - 1, rank)) {
+    if (rank > merge_floor(spec, d, row_rank) && dims_merge(spec, rank - 1, rank)) {
       spec->dims[rank - 1] *= spec->dims[rank];
       for (int i = 0; i < spec->map_count; i++)
         spec->maps[i].stride[rank - 1] = spec->maps[i].stride[rank];
     } else {
       rank++;
     }
+    if (d < spec->row_rank) row_rank = rank;
   }
   spec->rank = rank;
+  spec->row_rank = row_rank;
 }
 
 // Extent of a tile in a dimension of which at most `most` fit: even shares, whole cache lines.
@@ -109,6 +117,18 @@ static void tile_choose_rows(const vtpu_loop_spec_t* spec, int64_t lanes_wanted,
   out->row_count = reduces && spec->rank == spec->row_rank ? 0 : 1;
 }
 
+// row_block rows of col_block columns.
+static void tile_choose_block(const vtpu_loop_spec_t* spec, vtpu_tile_t* out) {
+  int last = spec->rank - 1, row = spec->row_rank - 1;
+  if (row >= 0 && spec->row_block > 1) {
+    out->box[row] = spec->row_block;
+    out->lane_dims[out->lane_count++] = row;
+    out->row_count = 1;
+  }
+  out->box[last] = spec->col_block;
+  out->lane_dims[out->lane_count++] = last;
+}
+
 void vtpu_tile_choose(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, vtpu_tile_t* out) {
   bool reduces = false, whole;
   for (int i = 0; i < spec->output_count; i++)
@@ -119,6 +139,10 @@ void vtpu_tile_choose(const vtpu_loop_spec_t* spec, int64_t lanes_wanted, vtpu_t
   for (int d = 0; d < spec->rank; d++)
     out->box[d] = 1;
   if (spec->rank == 0) return;
+  if (spec->col_block) {
+    tile_choose_block(spec, out);
+    return;
+  }
   if (spec->row_rank > 0) {
     tile_choose_rows(spec, lanes_wanted, reduces, out);
     return;

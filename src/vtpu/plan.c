@@ -128,7 +128,8 @@ static double node_bytes(const plan_t* plan, const tpt_node_t* node) {
   return bytes;
 }
 
-static tpt_status_t kernel_make(plan_t* plan, const tpt_node_t* node, vtpu_step_t* step) {
+tpt_status_t plan_kernel_make(plan_t* plan, const tpt_node_t* node, struct vtpu_epilogue* epilogue,
+                              vtpu_step_t* step) {
   vtpu_kernel_t* kernel = tpt_arena_calloc(plan->arena, 1, sizeof(*kernel));
   tpt_type_t* operands =
       tpt_arena_alloc(plan->arena, sizeof(*operands) * (size_t)(node->operand_count + 1));
@@ -145,7 +146,8 @@ static tpt_status_t kernel_make(plan_t* plan, const tpt_node_t* node, vtpu_step_
                             .result_count = (int)node->result_count,
                             .operand_types = operands,
                             .result_types = results,
-                            .arena = plan->arena};
+                            .arena = plan->arena,
+                            .epilogue = epilogue};
   if (step->row->prepare)
     TPT_TRY_NOTE(step->row->prepare(kernel), "planning stablehlo.%s",
                  tpt_hlo_row(node->op)->mnemonic);
@@ -324,18 +326,22 @@ static tpt_status_t steps_complete(fuse_t* f, steps_t* steps) {
   for (uint32_t i = 0; i < steps->count; i++)
     if (steps->data[i].run) steps->data[kept++] = steps->data[i];
   steps->count = kept;
+  plan_epilogues(f->plan, steps->data, steps->count);
   for (uint32_t i = 0; i < steps->count; i++) {
     vtpu_step_t* step = &steps->data[i];
+    bool is_finished = false;
+    if (step->finish) TPT_TRY(plan_epilogue_step(f->plan, step, &is_finished));
+    if (is_finished) continue;
     TPT_TRY(step_buffers(f->plan, step->node, step));
     if (step->node->op == TPT_HLO_MAP)
       TPT_TRY(map_make(f->plan, step->node, step));
     else if (step->node->op == TPT_HLO_WHILE)
       TPT_TRY(while_make(f->plan, step->node, step));
     else if (step->row)
-      TPT_TRY(kernel_make(f->plan, step->node, step));
+      TPT_TRY(plan_kernel_make(f->plan, step->node, NULL, step));
   }
   for (fuse_loop_t* loop = f->loops; loop; loop = loop->next) {
-    if (loop->output_count == 0 || (loop->product && !loop->group)) continue;
+    if (loop->output_count == 0 || loop->host || (loop->product && !loop->group)) continue;
     vtpu_step_t* step = NULL;
     if (loop->group) {
       if (!plan_rows_is_last(loop)) continue;

@@ -56,6 +56,8 @@ struct vtpu_step {
   const vtpu_rows_t* rows;       // of a row step
   const vtpu_kernel_row_t* row;
   vtpu_kernel_t* kernel;
+  const struct vtpu_epilogue* epilogue;  // of the kernel; `spec` is its loop's, by program buffers
+  struct fuse_loop* finish;              // while planning: a loop that wants to be the epilogue
   // Operand and result buffers (of control flow: operands, then what its blocks capture). Copies have
   // one each; a loop's are inside `loop` as well.
   uint32_t read_count, write_count;
@@ -238,6 +240,7 @@ struct fuse_loop {
   fuse_output_t outputs[VTPU_LOOP_OUTPUTS_MAX];
   int output_count;
   const tpt_node_t* product;  // not a loop but a product that may be part of a row step
+  const tpt_node_t* host;     // the product or convolution whose epilogue it is
   struct row_group* group;    // the loops with which it makes a row step
   int row_rank;               // of a group: leading dimensions that are rows
   fuse_loop_t* next;

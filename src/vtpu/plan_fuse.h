@@ -23,8 +23,20 @@ TPT_MUST_USE tpt_status_t fuse_bits(fuse_t* f, const tpt_node_t* node);
 // Gathers finished loops into row steps (plan_rows.c). Then, for the last loop of a group, its step.
 // A product among `steps` that becomes part of a row step loses its `run`.
 TPT_MUST_USE tpt_status_t plan_rows(fuse_t* f, vtpu_step_t* steps, uint32_t step_count);
+// Makes the leading dimensions of a loop hold `rows` indexes exactly, splitting one if need be; sets
+// row_rank. False: no place to cut.
+bool plan_rows_cut(fuse_loop_t* loop, int64_t rows);
 bool plan_rows_is_last(const fuse_loop_t* loop);
 TPT_MUST_USE tpt_status_t plan_rows_step(plan_t* plan, const fuse_loop_t* loop,
                                          vtpu_step_t* out_step);
+
+// Marks loops that only finish the result of a product or convolution among `steps`
+// (plan_epilogue.c). Then the step of such a kernel: false in *out_ok if the two do not fit together,
+// so that each is planned alone.
+void plan_epilogues(plan_t* plan, vtpu_step_t* steps, uint32_t step_count);
+TPT_MUST_USE tpt_status_t plan_epilogue_step(plan_t* plan, vtpu_step_t* step, bool* out_ok);
+// Makes and prepares the step's kernel; `epilogue` is optional (plan.c).
+TPT_MUST_USE tpt_status_t plan_kernel_make(plan_t* plan, const tpt_node_t* node,
+                                           struct vtpu_epilogue* epilogue, vtpu_step_t* step);
 
 #endif  // TPUTORCH_VTPU_PLAN_FUSE_H_

@@ -3,6 +3,7 @@
 // overlap; arguments are never written unless they are the same memory as a result by `alias`.
 #include <string.h>
 
+#include "vtpu/epilogue.h"
 #include "vtpu/plan.h"
 
 typedef struct life {
@@ -115,7 +116,8 @@ static bool is_owned_temp(const layout_t* l, const vtpu_block_plan_t* block, uin
 
 // True if a loop may write output o over the buffer it reads: same elements in the same order, and no
 // read after the write within a tile.
-static bool loop_in_place(const vtpu_step_t* step, uint32_t o, uint32_t buffer) {
+static bool loop_in_place(const vtpu_step_t* step, const vtpu_loop_t* loop, uint32_t o,
+                          uint32_t buffer) {
   const vtpu_loop_spec_t* spec = step->spec;
   const vtpu_output_t* output = &spec->outputs[o];
   if (output->monoid != TPT_HLO_COUNT || output->body) return false;
@@ -125,7 +127,7 @@ static bool loop_in_place(const vtpu_step_t* step, uint32_t o, uint32_t buffer) 
     const vtpu_member_t* member = &spec->members[m];
     if (member->kind != VTPU_MEMBER_LOAD || member->buffer != buffer) continue;
     if (member->map != output->map || tpt_dtype_size(member->dtype) != size) return false;
-    if (step->loop->last_read[m] > step->loop->store_at[o]) return false;
+    if (loop->last_read[m] > loop->store_at[o]) return false;
     found = true;
   }
   for (int k = 0; k < spec->output_count; k++)
@@ -144,7 +146,10 @@ static uint32_t reads_of(const vtpu_step_t* step, uint32_t buffer) {
 
 // True if result w of a step may share the memory of a buffer that the step reads.
 static bool step_in_place(const vtpu_step_t* step, uint32_t w, uint32_t buffer) {
-  if (step->loop) return loop_in_place(step, w, buffer);
+  if (step->loop) return loop_in_place(step, step->loop, w, buffer);
+  if (step->epilogue)  // what the kernel itself reads stays whole until the end
+    return step->reads[0] != buffer && step->reads[1] != buffer &&
+           loop_in_place(step, step->epilogue->loop, w, buffer);
   if (step->run == vtpu_step_copy) return true;
   if (reads_of(step, buffer) != 1) return false;
   if (step->run == vtpu_step_while)

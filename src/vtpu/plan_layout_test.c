@@ -40,8 +40,10 @@ static void test_a_chain_of_products_needs_two_buffers(void) {
 static void test_elementwise_steps_run_in_place(void) {
   tpt_graph_t* g = program_graph();
   tpt_type_t type = square();
-  tpt_value_t x = tpt_graph_parameter(g, &type);
-  tpt_value_t y = tpt_hlo_unary(g, TPT_HLO_TANH, product(g, x, x));
+  tpt_type_t tall = type_of(TPT_F32, 2, DIMS(2 * SIDE, SIDE)), place = type_of(TPT_S32, 0, NULL);
+  tpt_value_t x = tpt_graph_parameter(g, &type), w = tpt_graph_parameter(g, &tall);
+  tpt_value_t at[2] = {tpt_graph_parameter(g, &place), tpt_hlo_scalar_i64(g, TPT_S32, 0)};
+  tpt_value_t y = tpt_hlo_unary(g, TPT_HLO_TANH, tpt_hlo_dynamic_slice(g, w, at, DIMS(SIDE, SIDE)));
   tpt_value_t z = product(g, y, x);
   tpt_graph_return(g, &z, 1);
   vtpu_program_t* program = compile(g);

@@ -70,8 +70,7 @@ static int64_t seed_rows(const fuse_loop_t* loop) {
   return is_seed ? rows : 0;
 }
 
-// Makes the leading dimensions hold `rows` indexes exactly, splitting one if need be.
-static bool rows_cut(fuse_loop_t* loop, int64_t rows) {
+bool plan_rows_cut(fuse_loop_t* loop, int64_t rows) {
   if (loop->count == 0) return false;
   units_drop(loop);
   int64_t had = 1;
@@ -169,7 +168,7 @@ static bool group_is_sound(const plan_t* plan, const row_group_t* group) {
   for (int i = 0; i < group->count; i++) {
     fuse_loop_t* loop = group->loops[i];
     int64_t own = rows_of(loop, &is_seed);
-    if ((loop->reduces && own != group->rows) || !rows_cut(loop, group->rows)) return false;
+    if ((loop->reduces && own != group->rows) || !plan_rows_cut(loop, group->rows)) return false;
     if (group->rows < ROWS_MIN && loop->count > SMALL_COUNT) return false;
   }
   for (int i = 0; i < group->count; i++) {

@@ -30,10 +30,6 @@ typedef struct reduce {
   size_t lane_size, buffer_size, temp_offset;
 } reduce_t;
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 static void monoid_identity(tpt_hlo_t op, tpt_dtype_t dtype, void* out) {
   tpt_number_t number = {.dtype = TPT_S64};
   bool is_float = tpt_dtype_is_float(dtype);
@@ -81,7 +77,7 @@ static void monoid_cut(vtpu_kernel_t* kernel, reduce_t* r) {
   }
   r->inner_block = r->inner < INNER_BLOCK_SIZE ? r->inner : INNER_BLOCK_SIZE;
   if (r->inner_block < 1) r->inner_block = 1;
-  r->inner_blocks = ceil_div(r->inner, r->inner_block);
+  r->inner_blocks = vtpu_ceil_div(r->inner, r->inner_block);
   r->item_count = w->outer * r->inner_blocks;
   double work = 0, rows = (double)(w->outer * r->inner);
   for (int d = w->last; d >= w->first; d--) {
