@@ -125,6 +125,30 @@ PyObject* capture_input(PyObject*, PyObject* const* args, Py_ssize_t count) {
   END_HANDLE_TH_ERRORS
 }
 
+// capture_draw_from(device, state or None): tpt_capture_draw_from.
+PyObject* capture_draw_from(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(count == 2, "capture_draw_from takes a device and a state or None");
+  int device = device_argument(args[0]);
+  if (args[1] == Py_None) {
+    check(tpt_capture_draw_from(device, nullptr));
+  } else {
+    tpt_tensor_t state = window_of(tensor_argument(args[1]));
+    check(tpt_capture_draw_from(device, &state));
+  }
+  Py_RETURN_NONE;
+  END_HANDLE_TH_ERRORS
+}
+
+PyObject* random_state(PyObject*, PyObject* index) {
+  HANDLE_TH_ERRORS
+  int device = device_argument(index);
+  tpt_result_t result;
+  check(tpt_random_state(device, &result));
+  return THPVariable_Wrap(tensor_of(result, static_cast<c10::DeviceIndex>(device)));
+  END_HANDLE_TH_ERRORS
+}
+
 PyObject* capture_end(PyObject*, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
   TORCH_CHECK_TYPE(count == 3 && PyList_Check(args[1]) && PyUnicode_Check(args[2]),
@@ -448,6 +472,8 @@ PyMethodDef functions[] = {
     {"capture_input", function(capture_input), METH_FASTCALL, "A placeholder like a tensor."},
     {"capture_end", function(capture_end), METH_FASTCALL, "Ends recording; a Program of a name."},
     {"capture_cancel", capture_cancel, METH_O, "Drops the recording, if there is one."},
+    {"capture_draw_from", function(capture_draw_from), METH_FASTCALL, "Random draws from a state."},
+    {"random_state", random_state, METH_O, "The state that the next draw starts from."},
     {"control", function(control), METH_FASTCALL, "An if or a while over programs."},
     {"capture_is_active", capture_is_active, METH_NOARGS, "Whether this thread records."},
     {nullptr, nullptr, 0, nullptr},

@@ -62,6 +62,18 @@ class Recurrent(nn.Module):
         return self.head(self.lstm(x)[0][:, -1])
 
 
+class Gated(nn.Module):
+    """A recurrent layer in both directions."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = nn.GRU(6, 8, 2, batch_first=True, bidirectional=True)
+        self.head = nn.Linear(16, 5)
+
+    def forward(self, x):
+        return self.head(self.gru(x)[0][:, -1])
+
+
 class ConvNet(nn.Module):
     def __init__(self):
         super().__init__()
@@ -88,6 +100,10 @@ def lstm():
     return Recurrent(), torch.randn(4, 7, 6), torch.randint(5, (4,))
 
 
+def gru():
+    return Gated(), torch.randn(4, 7, 6), torch.randint(5, (4,))
+
+
 def gpt():
     tokens = torch.randint(61, (2, 16))
     return GPT(), tokens, tokens.roll(-1, 1)
@@ -105,7 +121,7 @@ def vit():
     return model, torch.randn(2, 3, 32, 32), torch.randint(5, (2,))
 
 
-MODELS = [mlp, conv, lstm, gpt, resnet18, vit]
+MODELS = [mlp, conv, lstm, gru, gpt, resnet18, vit]
 SETTINGS = ["HIGHEST", "DEFAULT", "bfloat16"]
 
 
@@ -142,8 +158,7 @@ def test_forward(make, setting, no_fallback):
     model.eval()
     module, inputs = on_tpu(setting, model, x)
     compiled = torch.compile(module, fullgraph=True)
-    whole_lstm = torch._dynamo.config.patch(allow_rnn=True)  # by default Dynamo runs it eagerly
-    with torch.no_grad(), precision(setting), whole_lstm:
+    with torch.no_grad(), precision(setting):
         wanted = model(x)
         for _ in range(2):
             assert_near(compiled(inputs), wanted, setting)
@@ -159,7 +174,7 @@ def test_training(make, setting, no_fallback):
     model, x, target = make()
     module, inputs = on_tpu(setting, model, x)
     target_there = target.to("tpu")
-    compiled = torch.compile(module)
+    compiled = torch.compile(module, fullgraph=True)
     losses, ours, theirs = [], [], []
     optimizers = [torch.optim.SGD(m.parameters(), lr=0.02) for m in (model, module)]
     step = torch.compile(optimizers[1].step)
@@ -181,6 +196,25 @@ def test_training(make, setting, no_fallback):
     assert (ours - theirs).norm() <= limit * theirs.norm(), (ours - theirs).norm() / theirs.norm()
     actual, wanted = torch.tensor(losses).unbind(1)
     torch.testing.assert_close(actual, wanted, rtol=limit, atol=limit)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_dropout_between_recurrent_layers_is_eagers(kind, highest):
+    module = kind(6, 8, 3, dropout=0.4).to("tpu")
+    compiled, x = torch.compile(module, fullgraph=True), torch.randn(5, 4, 6, device="tpu")
+    found = []
+    for f in (compiled, module):
+        torch.manual_seed(1)
+        module.zero_grad()
+        y = f(x)[0]
+        y.square().sum().backward()
+        found.append([y.detach().cpu(), *(p.grad.cpu() for p in module.parameters())])
+    for a, b in zip(*found, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+    assert not torch.equal(compiled(x)[0].cpu(), compiled(x)[0].cpu())
+    assert not torch._dynamo.config.allow_rnn
+    module.eval()
+    assert torch.equal(compiled(x)[0].cpu(), compiled(x)[0].cpu())
 
 
 def test_sentence_encoder():

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch._higher_order_ops.map import map as map_
 from torch._higher_order_ops.scan import scan
 from torch._higher_order_ops.while_loop import while_loop
@@ -76,17 +77,79 @@ def test_the_branch_is_chosen_on_the_device(highest):
         torch.testing.assert_close(compiled(x.to("tpu")).cpu(), branches(x))
 
 
-def test_a_branch_that_draws_numbers_is_chosen_by_python():
-    def drop(x):
-        return torch.nn.functional.dropout(x, 0.5)
+def noisy_branch(x):
+    noise = torch.rand_like(x)
+    if isinstance(x, torch.Tensor) and torch.compiler.is_compiling():
+        y = torch.cond(x.sum() > 0, lambda x: F.dropout(x, 0.5), lambda x: x.cos(), (x,))
+    else:
+        y = F.dropout(x, 0.5) if x.sum() > 0 else x.cos()
+    return y + noise, torch.rand_like(x)
 
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_branch_draws_what_its_calls_would(sign):
+    """Only the branch that is taken moves the stream, within the program and after it."""
+    x = torch.full((3, 7), sign, device="tpu")
+    compiled = torch.compile(noisy_branch, fullgraph=True)
+    compiled(x)
+    for _ in range(2):
+        torch.manual_seed(4)
+        first, launched, _ = launches(compiled, x)
+        got = [*first, *compiled(x), torch.rand(5, device="tpu")]
+        assert launched == 1
+        torch.manual_seed(4)
+        wanted = [*noisy_branch(x), *noisy_branch(x), torch.rand(5, device="tpu")]
+        for a, b in zip(got, wanted, strict=True):
+            assert torch.equal(a.cpu(), b.cpu())
+
+
+def test_a_loop_draws_what_its_calls_would():
+    def walk(x):
+        def body(i, x):
+            return i + 1, x + torch.rand_like(x)
+
+        start = torch.zeros((), dtype=torch.long, device=x.device)
+        return while_loop(lambda i, x: x.sum() < 8, body, (start, x))
+
+    def by_hand(x):
+        count = 0
+        while x.sum() < 8:
+            x, count = x + torch.rand_like(x), count + 1
+        return count, x
+
+    x = torch.zeros(3, device="tpu")
+    compiled = torch.compile(walk, fullgraph=True)
+    compiled(x)
+    torch.manual_seed(9)
+    (count, got), launched, _ = launches(compiled, x)
+    after = torch.rand(4, device="tpu").cpu()
+    torch.manual_seed(9)
+    wanted_count, wanted = by_hand(x)
+    assert launched == 1 and count.item() == wanted_count > 1
+    assert torch.equal(got.cpu(), wanted.cpu())
+    assert torch.equal(after, torch.rand(4, device="tpu").cpu())
+
+
+def test_rows_of_a_scan_draw_one_after_the_other():
     def f(x):
-        return torch.cond(x.sum() > 0, drop, torch.cos, (x,))
+        return scan(lambda s, row: (s + row, F.dropout(row, 0.5)), torch.zeros_like(x[0]), x)[1]
 
-    x = torch.ones(1000, device="tpu")
-    y = torch.compile(f)(x).cpu()
-    assert 350 < (y == 0).sum() < 650
-    torch.testing.assert_close(torch.compile(f)(-x).cpu(), f(-x.cpu()))
+    x = torch.ones(9, 5, device="tpu")
+    compiled = torch.compile(f, fullgraph=True)
+    compiled(x)
+    torch.manual_seed(2)
+    got, launched, _ = launches(compiled, x)
+    torch.manual_seed(2)
+    wanted = torch.stack([F.dropout(row, 0.5) for row in x])
+    assert launched == 1 and torch.equal(got.cpu(), wanted.cpu())
+
+
+def test_a_condition_that_draws_is_asked_by_python():
+    def f(x):
+        return while_loop(lambda x: x.sum() + torch.rand((), device=x.device) < 8,
+                          lambda x: (x + 1,), (x,))[0]  # fmt: skip
+
+    assert torch.compile(f)(torch.zeros(2, device="tpu")).cpu().sum() >= 7
 
 
 def test_gradients_pass_through_cond(highest):

@@ -144,6 +144,10 @@ TPT_MUST_USE tpt_status_t tpt_capture_end(int device, const tpt_tensor_t* output
                                           tpt_program_t** out_program);
 void tpt_capture_cancel(int device);
 bool tpt_capture_is_active(void);                       // on this thread
+// The thread's captured calls draw from here on as if they began with a state (of tpt_random_state) and
+// take nothing from the generator's stream; NULL: from the generator again. Draws from one state go on
+// where the last ones from it ended.
+TPT_MUST_USE tpt_status_t tpt_capture_draw_from(int device, const tpt_tensor_t* state);
 void tpt_program_release(tpt_program_t* take_program);  // NULL is legal
 // What errors, dumps and the compile log call it (copied). Before: "program".
 TPT_MUST_USE tpt_status_t tpt_program_set_name(tpt_program_t* program, const char* name);
@@ -159,7 +163,8 @@ TPT_MUST_USE tpt_status_t tpt_program_run(tpt_program_t* program, const tpt_tens
 // Control flow over captured programs, run (or recorded) as one call. IF: operands[0] is the predicate
 // (0-d bool), programs are then and else of the other operands. WHILE: programs are condition (one 0-d
 // bool) and body; the body's results are the next first operands. Results as of tpt_call_run. UNIMPLEMENTED
-// for programs that write their inputs or draw random numbers.
+// for programs that write their inputs, and for conditions that draw random numbers. What branches and bodies
+// draw continues the stream: the device counts it.
 typedef enum tpt_control_kind { TPT_CONTROL_IF, TPT_CONTROL_WHILE } tpt_control_kind_t;
 TPT_MUST_USE tpt_status_t tpt_control_run(tpt_control_kind_t kind, tpt_program_t* const* programs,
                                           const tpt_tensor_t* operands, int operand_count,
@@ -185,7 +190,11 @@ TPT_MUST_USE tpt_status_t tpt_generator_create(int device, tpt_generator_t** out
 void tpt_generator_release(tpt_generator_t* take_generator);
 tpt_generator_t* tpt_generator_default(int device);  // borrowed for the process
 void tpt_generator_set(tpt_generator_t* generator, uint64_t seed, uint64_t offset);
-void tpt_generator_get(const tpt_generator_t* generator, uint64_t* out_seed, uint64_t* out_offset);
+// Waits for programs whose draws only the device can count (control flow).
+void tpt_generator_get(tpt_generator_t* generator, uint64_t* out_seed, uint64_t* out_offset);
+// The state that the thread's next draw on the device starts from, as a tensor: int64[4], low and high word
+// of the seed, of the offset. A call like others, so that a capture records it.
+TPT_MUST_USE tpt_status_t tpt_random_state(int device, tpt_result_t* out_result);
 
 // --- memory and counters -----------------------------------------------------------------------------
 typedef struct

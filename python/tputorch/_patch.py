@@ -106,6 +106,51 @@ def _compiled_optimizers(module):
     module.OptimizerVariable._set_capturable = _set_capturable
 
 
+def _recurrent_modules(module):
+    """Dynamo leaves nn.LSTM, nn.GRU and nn.RNN out unless told otherwise; those on tpu it takes."""
+    original = module.VariableBuilder.wrap_module
+
+    @functools.wraps(original)
+    def wrap_module(self, value):
+        config = module.config
+        if (
+            config.allow_rnn
+            or not isinstance(value, torch.nn.RNNBase)
+            or not any(p.is_tpu for p in value.parameters())
+        ):
+            return original(self, value)
+        config.allow_rnn = True
+        try:
+            return original(self, value)
+        finally:
+            config.allow_rnn = False
+
+    module.VariableBuilder.wrap_module = wrap_module
+
+
+def _recurrent_dropout(module):
+    """PyTorch's decomposition of recurrent layers forgets the dropout between them."""
+    original = module._rnn_helper
+
+    @functools.wraps(original)
+    def _rnn_helper(input, hidden, params, has_biases, *rest):
+        num_layers, dropout, train, bidirectional, batch_first, layer_fn = rest
+        if not (train and dropout and num_layers > 1 and input.device.type == "tpu"):
+            return original(input, hidden, params, has_biases, *rest)
+        sequence, finals = input.transpose(0, 1) if batch_first else input, []
+        directions = 2 if bidirectional else 1
+        one_layer = (1, 0.0, train, bidirectional, False, layer_fn)
+        for layer in range(num_layers):
+            part = slice(layer * directions, (layer + 1) * directions)
+            if layer:
+                sequence = torch.dropout(sequence, dropout, train=True)
+            sequence, last = original(sequence, hidden[part], params[part], has_biases, *one_layer)
+            finals += last
+        return sequence.transpose(0, 1) if batch_first else sequence, finals
+
+    module._rnn_helper = _rnn_helper
+
+
 class _LatePatches:
     """Changes modules when they are first imported, not before: importing them takes long."""
 
@@ -138,7 +183,11 @@ def install() -> None:
     patches = {
         "torch.nn.attention.flex_attention": _flex_attention,
         "torch._dynamo.variables.optimizer": _compiled_optimizers,
+        "torch._dynamo.variables.builder": _recurrent_modules,
+        "torch._decomp.decompositions": _recurrent_dropout,
     }
+    for name in [name for name in patches if name in sys.modules]:
+        patches.pop(name)(sys.modules[name])
     sys.meta_path.insert(0, _LatePatches(patches))
     inductor = torch._TorchCompileInductorWrapper
     inductor.__call__ = _compiles_tpu(inductor.__call__)

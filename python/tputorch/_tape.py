@@ -79,19 +79,41 @@ def _device_of(args, kwargs) -> torch.device:
 
 def _generator(device: torch.device) -> torch.Generator:
     if device.type == "tpu":
-        index = torch.tpu.current_device() if device.index is None else device.index
-        return torch.tpu.default_generators[index]
+        return torch.tpu.default_generators[_index_of(device)]
     return torch.default_generator
 
 
+def _index_of(device: torch.device) -> int:
+    return torch.tpu.current_device() if device.index is None else device.index
+
+
 def _run_and_save_rng_state(op, *args, **kwargs):
-    return _generator(_device_of(args, kwargs)).get_state(), op(*args, **kwargs)
+    """A draw and the state it began with, which on tpu is a value of the device like others."""
+    device = _device_of(args, kwargs)
+    if device.type == "tpu":
+        state = _C.random_state(_index_of(device))
+    else:
+        state = _generator(device).get_state()
+    return state, op(*args, **kwargs)
 
 
 def _run_with_rng_state(state, op, *args, **kwargs):
-    generator = _generator(_device_of(args, kwargs))
+    """The draw that began with ``state`` again; the generator stays as it is."""
+    device = _device_of(args, kwargs)
+    if device.type == "tpu" and recording():
+        _C.capture_draw_from(_index_of(device), state)
+        try:
+            return op(*args, **kwargs)
+        finally:
+            _C.capture_draw_from(_index_of(device), None)
+    generator = _generator(device)
     before = generator.get_state()
-    generator.set_state(state)
+    if device.type == "tpu":
+        low_seed, high_seed, low, high = state.tolist()
+        generator.manual_seed(high_seed << 32 | low_seed)
+        generator.set_offset(high << 32 | low)
+    else:
+        generator.set_state(state)
     try:
         return op(*args, **kwargs)
     finally:
@@ -168,8 +190,6 @@ _NEVER_RECORDED = {
     "aten::set_",
     "aten::resize_",
     "inductor::resize_storage_bytes_",
-    "run_and_save_rng_state",
-    "run_with_rng_state",
 }
 # Operators that rely on how their operand lies in memory.
 _READS_LAYOUT = {"aten::as_strided", "aten::as_strided_copy", "aten::as_strided_scatter"}
@@ -278,6 +298,7 @@ class _Builder:
         self.numbers = {}
         self.nodes = []
         self.entries = []
+        self.saves_state = set()  # nodes: a draw on tpu with the state that it began with
 
     def template(self, arg):
         if isinstance(arg, torch.fx.Node):
@@ -339,6 +360,8 @@ class _Builder:
             or torch.Tag.nondeterministic_seeded in tags
             or isinstance(target, HigherOrderOperator)
         )
+        if self.keeps_state(node, entry):
+            return
         made = _leaves(node.meta.get("val"))
         given = [t for n in node.all_input_nodes for t in _leaves(n.meta.get("val"))]
         given += [
@@ -355,6 +378,29 @@ class _Builder:
             or (isinstance(target, OpOverload) and not has_kernel(target))
             or (name in ("aten::_to_copy", "aten::copy_") and _crosses(made, given))
         )
+
+    def keeps_state(self, node, entry) -> bool:
+        """Draws of checkpoints on tpu and the states of theirs, which the traced graph takes for
+        the CPU's: all of them are the device's."""
+        name = operator_name(node.target)
+        if name == "run_and_save_rng_state":
+            device = self.device_of(node.args[1:], node.kwargs)
+        elif name == "run_with_rng_state":
+            device = self.device_of(node.args[2:], node.kwargs)
+        elif node.target is operator.getitem and node.args[0] in self.saves_state:
+            return True
+        else:
+            return False
+        if device.type != "tpu":
+            entry.on_host = entry.eager = True
+            return True
+        if name == "run_and_save_rng_state":
+            self.saves_state.add(node)
+        return True
+
+    def device_of(self, args, kwargs) -> torch.device:
+        values = [a.meta.get("val") if isinstance(a, torch.fx.Node) else a for a in args]
+        return _device_of(values, kwargs)
 
     def promise_strides(self, tape):
         """Notes the traced strides of what is returned and of what is read by layout."""

@@ -92,6 +92,7 @@ tpt_status_t tpt_op_lower(tpt_lower_t* l) {
   l->result_count = l->result_capacity = 0;
   l->write_count = l->write_capacity = 0;
   l->static_args = l->rng_draws = 0;
+  l->rng_taken = TPT_VALUE_NONE;
   TPT_TRY_NOTE(lower_checked(l), "while lowering aten::%s", op_name(l->op));
   return NULL;
 }
@@ -173,6 +174,7 @@ static tpt_value_t request(tpt_lower_t* l, const tpt_request_t* wanted) {
 }
 
 tpt_value_t tpt_lower_request(tpt_lower_t* l, tpt_request_kind_t kind) {
+  if (l->stream) return kind == TPT_REQUEST_SEED ? l->stream->seed : l->stream->offset;
   tpt_request_t wanted;
   memset(&wanted, 0, sizeof(wanted));
   wanted.kind = kind;

@@ -110,6 +110,11 @@ typedef struct tpt_request {
   tpt_value_t value;  // the 0-d parameter
 } tpt_request_t;
 
+// Where random numbers come from when that is a value and not the generator: u64[] each.
+typedef struct tpt_stream {
+  tpt_value_t seed, offset;
+} tpt_stream_t;
+
 typedef struct tpt_lowered {  // one result, or one written argument
   tpt_value_t value;          // NONE: an undefined tensor
   int32_t arg, item;          // written argument (-1: a plain result), list item
@@ -129,6 +134,7 @@ struct tpt_lower {
   // a larger program takes its numbers from there.
   tpt_value_t (*make_number)(void* context, const tpt_request_t* wanted);
   void* number_context;
+  const tpt_stream_t* stream;  // (optional) for SEED and OFFSET
   // --- set by the lowering through the functions below; arrays grow in `arena`
   tpt_arena_t* arena;
   tpt_request_t* requests;
@@ -140,6 +146,7 @@ struct tpt_lower {
   uint64_t static_args;  // arguments whose number was read
   uint64_t rng_draws;    // 32-bit draws taken, a multiple of 4: the offset counts Philox
                          // counters of four draws, so the caller adds (rng_draws + 3) / 4
+  tpt_value_t rng_taken;  // u64[]: counters taken beside those, as only the device knows; NONE: 0
 };
 
 // Runs a row's lowering: the only door. On success every result is well typed and the graph is
@@ -224,6 +231,13 @@ tpt_value_t tpt_random_bits_lane(tpt_graph_t* g, tpt_value_t seed, tpt_value_t o
 // The bits that a first draw from this seed and offset (u64[]) gives; takes nothing from the stream.
 tpt_value_t tpt_random_bits_at(tpt_graph_t* g, tpt_value_t seed, tpt_value_t offset, int rank,
                                const int64_t* dims);
+
+// The state of a stream as a tensor, s64[4]: low and high word of the seed, of the offset.
+enum { TPT_RANDOM_STATE_SIZE = 4 };
+tpt_value_t tpt_random_state_pack(tpt_graph_t* g, tpt_stream_t stream);
+tpt_stream_t tpt_random_state_unpack(tpt_graph_t* g, tpt_value_t state);
+// u64[]: the counters taken so far.
+tpt_value_t tpt_lower_random_taken(tpt_lower_t* l);
 
 // --- results ------------------------------------------------------------------------------------
 TPT_MUST_USE tpt_status_t tpt_lower_result(tpt_lower_t* l, tpt_value_t value);

@@ -101,15 +101,45 @@ tpt_value_t tpt_random_bits_lane(tpt_graph_t* g, tpt_value_t seed, tpt_value_t o
   return tpt_hlo_reshape(g, flat, rank, dims);
 }
 
+tpt_value_t tpt_lower_random_taken(tpt_lower_t* l) {
+  tpt_graph_t* g = l->graph;
+  bool is_known = tpt_value_is_none(l->rng_taken);
+  if (!is_known && !l->rng_draws) return l->rng_taken;
+  tpt_value_t taken = tpt_hlo_scalar_i64(g, TPT_U64, (int64_t)(l->rng_draws / 4));
+  return is_known ? taken : tpt_hlo_binary(g, TPT_HLO_ADD, taken, l->rng_taken);
+}
+
+tpt_value_t tpt_random_state_pack(tpt_graph_t* g, tpt_stream_t stream) {
+  tpt_value_t words[TPT_RANDOM_STATE_SIZE] = {low_word(g, stream.seed), high_word(g, stream.seed),
+                                              low_word(g, stream.offset),
+                                              high_word(g, stream.offset)};
+  for (int i = 0; i < TPT_RANDOM_STATE_SIZE; i++)
+    words[i] = tpt_hlo_reshape(g, tpt_hlo_convert(g, words[i], TPT_S64), 1, (int64_t[]){1});
+  return tpt_hlo_concatenate(g, words, TPT_RANDOM_STATE_SIZE, 0);
+}
+
+// Words i and i + 1 of a state.
+static tpt_value_t joined_words(tpt_graph_t* g, tpt_value_t state, int i) {
+  tpt_value_t words[2];
+  for (int k = 0; k < 2; k++) {
+    tpt_value_t word = tpt_hlo_slice_dim(g, state, 0, i + k, i + k + 1, 1);
+    words[k] = tpt_hlo_convert(g, tpt_hlo_reshape(g, word, 0, NULL), TPT_U64);
+  }
+  words[1] = tpt_hlo_binary(g, TPT_HLO_SHL, words[1], tpt_hlo_scalar_i64(g, TPT_U64, 32));
+  return tpt_hlo_binary(g, TPT_HLO_OR, words[0], words[1]);
+}
+
+tpt_stream_t tpt_random_state_unpack(tpt_graph_t* g, tpt_value_t state) {
+  return (tpt_stream_t){joined_words(g, state, 0), joined_words(g, state, 2)};
+}
+
 void tpt_lower_random_reserve(tpt_lower_t* l, int64_t count, tpt_value_t* out_seed,
                               tpt_value_t* out_offset) {
   tpt_graph_t* g = l->graph;
   *out_seed = tpt_lower_request(l, TPT_REQUEST_SEED);
   *out_offset = tpt_lower_request(l, TPT_REQUEST_OFFSET);
-  if (l->rng_draws) {
-    tpt_value_t taken = tpt_hlo_scalar_i64(g, TPT_U64, (int64_t)(l->rng_draws / 4));
-    *out_offset = tpt_hlo_binary(g, TPT_HLO_ADD, *out_offset, taken);
-  }
+  if (l->rng_draws || !tpt_value_is_none(l->rng_taken))
+    *out_offset = tpt_hlo_binary(g, TPT_HLO_ADD, *out_offset, tpt_lower_random_taken(l));
   l->rng_draws += (uint64_t)((count + 3) / 4) * 4;
 }
 

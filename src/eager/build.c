@@ -93,6 +93,8 @@ static tpt_status_t fill_entry(const tpt_build_t* b, tpt_entry_t* entry) {
     if (output->result >= 0) entry->result_size += output->home->size;
   }
   entry->rng_counters = (b->lower.rng_draws + 3) / 4;
+  entry->rng_result = b->rng_result;
+  entry->has_draws = entry->rng_counters || b->rng_result >= 0;
   entry->is_checked = has_checks(b->graph);
   entry->is_confirmed = tpt_op_program(b->call->op) && !tpt_op_program(b->call->op)->is_captured;
   return NULL;
@@ -147,6 +149,7 @@ tpt_status_t tpt_entry_compile(tpt_device_t* device, const tpt_call_t* call, tpt
   TPT_TRY(tpt_build_lower(&b, tpt_precision_get()));
   TPT_TRY(compile(&b, entry->label, &entry->executable));
   entry->is_lowered_only = false;
+  entry->rng_result = b.rng_result;
   return NULL;
 }
 

@@ -43,6 +43,7 @@ typedef struct tpt_build {
   uint32_t output_count, output_capacity;
   tpt_value_t* results;  // of the program
   uint32_t result_count, result_capacity;
+  int32_t rng_result;  // -1: none
 } tpt_build_t;
 
 // The groups and uses of the call in the device's frame.

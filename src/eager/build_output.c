@@ -253,6 +253,15 @@ static tpt_status_t return_written(tpt_build_t* b) {
   return NULL;
 }
 
+// Counters that only the device knows of are a result of the program's own.
+static tpt_status_t return_draws(tpt_build_t* b) {
+  tpt_output_t output = {.home = NULL};
+  if (tpt_value_is_none(b->lower.rng_taken)) return NULL;
+  TPT_TRY(return_value(b, b->lower.rng_taken, &output));
+  b->rng_result = output.result;
+  return NULL;
+}
+
 tpt_status_t tpt_build_outputs(tpt_build_t* b) {
   uint32_t next = 0;
   if (b->call->variant == TPT_INPLACE) TPT_TRY(add_inplace(b, &next));
@@ -260,6 +269,8 @@ tpt_status_t tpt_build_outputs(tpt_build_t* b) {
     TPT_TRY(add_plain(b, next));
   TPT_TRY(add_lowered_writes(b));
   TPT_TRY(return_written(b));
+  b->rng_result = -1;
+  if (!b->replay) TPT_TRY(return_draws(b));
   if (!b->replay) tpt_graph_return(b->graph, b->results, b->result_count);
   return tpt_graph_status(b->graph);
 }

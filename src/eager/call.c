@@ -64,12 +64,23 @@ static tpt_status_t choose_trace(tpt_device_t* device, tpt_trace_t** out_trace) 
 
 static tpt_status_t record(tpt_device_t* device, tpt_trace_t* trace, const tpt_call_t* call,
                            tpt_entry_t* entry, tpt_result_t* results) {
+  tpt_generator_t* generator = call->generator ? call->generator : device->generator;
+  if (trace->is_fused && entry->has_draws) TPT_TRY(tpt_generator_settle(generator));
   TPT_TRY(tpt_trace_record(trace, call, entry, results));
   if (!trace->is_fused) return NULL;
-  tpt_generator_t* generator = call->generator ? call->generator : device->generator;
   generator->offset += entry->rng_counters;
   tpt_fused_note_record(device);
   return NULL;
+}
+
+// A call whose draws only the device can count: the fused window counts on the host, so it runs first.
+static tpt_status_t run_outside_window(tpt_device_t* device, const tpt_call_t* call,
+                                       tpt_result_t** out_results, int* out_count) {
+  TPT_TRY(tpt_fused_flush(device));
+  device->is_strict = true;
+  tpt_status_t status = tpt_call_run_locked(device, call, out_results, out_count);
+  device->is_strict = false;
+  return status;
 }
 
 tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
@@ -86,6 +97,8 @@ tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
   } else {
     TPT_TRY(tpt_entry_build(device, call, /*is_run=*/!trace, &entry));
   }
+  if (__builtin_expect(trace && trace->is_fused && entry->rng_result >= 0, 0))
+    return run_outside_window(device, call, out_results, out_count);
   TPT_TRY(reserve_results(entry->plain_count, out_results));
   *out_count = (int)entry->plain_count;
   if (__builtin_expect(trace != NULL, 0)) return record(device, trace, call, entry, *out_results);

@@ -142,6 +142,18 @@ tpt_status_t tpt_capture_input(int index, const tpt_tensor_t* like, tpt_result_t
   return status;
 }
 
+tpt_status_t tpt_capture_draw_from(int index, const tpt_tensor_t* state) {
+  TPT_TRY(need_capture(index));
+  tpt_device_t* device = current->trace.device;
+  tpt_device_lock(device);
+  tpt_status_t status = NULL;
+  if (state && state->storage && state->storage->device == device)
+    status = tpt_storage_settle(state->storage, state);
+  if (!status) status = tpt_trace_draw_from(&current->trace, state);
+  tpt_device_unlock(device);
+  return status;
+}
+
 // --- the end -----------------------------------------------------------------------------------------------
 
 static tpt_status_t find_output(capture_t* capture, const tpt_tensor_t* tensor,
@@ -251,6 +263,10 @@ static tpt_status_t end_locked(capture_t* capture, const tpt_tensor_t* outputs, 
   if (status) {
     tpt_program_unref(program);
     return status;
+  }
+  for (size_t i = 0; i < capture->trace.record_count; i++) {
+    const tpt_record_t* record = &capture->trace.records[i];
+    program->has_draws |= record->stream == 0 && record->entry->has_draws;
   }
   move_trace(capture, program);
   *out_program = program;

@@ -112,6 +112,62 @@ static void test_other_tensors_are_constants(void) {
   test_release(&a);
 }
 
+// Draws from a state begin where it was taken, take nothing from the stream, and follow each other.
+static void test_draws_from_a_state_are_made_again(void) {
+  int64_t six = 6;
+  test_tensor_t like = test_empty(0, TPT_F32, 1, &six), made[5] = {0};
+  tpt_result_t* results;
+  tpt_result_t state;
+  int count;
+  tpt_program_t* program = NULL;
+  CHECK_FAILS(tpt_capture_draw_from(0, NULL), TPT_FAILED_PRECONDITION, "no capture");
+  CHECK_OK(tpt_capture_begin(0));
+  test_tensor_t x = test_capture_input(&like);
+  CHECK_FAILS(tpt_capture_draw_from(0, test_ref(&x)), TPT_INVALID_ARGUMENT, "4 int64");
+  CHECK_OK(test_uniform(&x, &made[0]));
+  CHECK_OK(tpt_random_state(0, &state));
+  test_tensor_t from = test_result(&state);
+  CHECK_OK(test_uniform(&x, &made[1]));
+  for (int i = 2; i < 4; i++) {
+    CHECK_OK(tpt_capture_draw_from(0, test_ref(&from)));
+    CHECK_OK(test_uniform(&x, &made[i]));
+    CHECK_OK(tpt_capture_draw_from(0, NULL));
+  }
+  CHECK_OK(test_uniform(&x, &made[4]));
+  tpt_tensor_t outputs[5];
+  for (int i = 0; i < 5; i++)
+    outputs[i] = *test_ref(&made[i]);
+  CHECK_OK(tpt_capture_end(0, outputs, 5, &program));
+  for (int i = 0; i < 5; i++)
+    test_release(&made[i]);
+  for (uint64_t seed = 0xFFFFFFFFFFFFFFF0u; seed; seed = seed == 3 ? 0 : 3) {
+    float data[5][6], eager[3][6];
+    tpt_generator_set(tpt_generator_default(0), seed, 0xFFFFFFFE);
+    CHECK_OK(tpt_program_run(program, test_ref(&like), 1, NULL, &results, &count));
+    for (int i = 0; i < count; i++) {
+      test_tensor_t out = test_result(&results[i]);
+      CHECK_OK(tpt_tensor_download(test_ref(&out), data[i]));
+      test_release(&out);
+    }
+    tpt_generator_set(tpt_generator_default(0), seed, 0xFFFFFFFE);
+    for (int i = 0; i < 3; i++) {
+      test_tensor_t out;
+      CHECK_OK(test_uniform(&like, &out));
+      CHECK_OK(tpt_tensor_download(test_ref(&out), eager[i]));
+      test_release(&out);
+    }
+    CHECK(memcmp(data[0], eager[0], sizeof(data[0])) == 0);
+    CHECK(memcmp(data[1], eager[1], sizeof(data[0])) == 0);
+    CHECK(memcmp(data[2], eager[1], sizeof(data[0])) == 0);
+    CHECK(memcmp(data[3], eager[2], sizeof(data[0])) == 0);
+    CHECK(memcmp(data[4], eager[2], sizeof(data[0])) == 0);
+  }
+  test_release(&from);
+  test_release(&x);
+  tpt_program_release(program);
+  test_release(&like);
+}
+
 static void test_random_numbers_continue_the_stream(void) {
   float eager[8], compiled[8];
   int64_t four = 4;
@@ -231,6 +287,7 @@ int main(void) {
   RUN(test_a_moving_window_compiles_once);
   RUN(test_other_tensors_are_constants);
   RUN(test_random_numbers_continue_the_stream);
+  RUN(test_draws_from_a_state_are_made_again);
   RUN(test_values_of_a_capture_cannot_be_read);
   RUN(test_other_sizes_are_refused);
   RUN(test_outputs_may_be_inputs_zeros_and_parts);

@@ -1,6 +1,6 @@
 // Owns if and while over captured programs: their types, their lowering into regions, their calls. Must
-// not know who captured the programs. Invariant: a branch or block neither writes its inputs nor draws
-// random numbers, so that how often it runs changes nothing but its results.
+// not know who captured the programs. Invariant: a branch or block writes no inputs: how often it runs
+// changes nothing but its results and the random stream, whose count is one of them.
 #include "eager/control.h"
 
 #include <string.h>
@@ -76,51 +76,104 @@ static tpt_status_t program_inputs(tpt_lower_t* l, const tpt_program_t* program,
   return NULL;
 }
 
+// Where blocks draw from: the stream as it is before the control flow.
+typedef struct block_draws {
+  bool is_wanted;  // a block's last result is then how many counters were taken, u64[]
+  tpt_stream_t stream;
+  tpt_value_t taken;  // (bodies) by the runs before this one; else NONE
+} block_draws_t;
+
+static block_draws_t draws_of(tpt_lower_t* l, const tpt_control_t* control) {
+  block_draws_t draws = {.is_wanted = control->first->has_draws || control->second->has_draws,
+                         .taken = TPT_VALUE_NONE};
+  if (draws.is_wanted)
+    tpt_lower_random_reserve(l, 0, &draws.stream.seed, &draws.stream.offset);
+  return draws;
+}
+
+// The program's results as values of the open region, drawing from `draws`. out_results has one more
+// place when they are wanted.
+static tpt_status_t lower_results(tpt_lower_t* l, const tpt_program_t* program,
+                                  const tpt_value_t* inputs, const block_draws_t* draws,
+                                  tpt_value_t* out_results) {
+  const tpt_stream_t* outer = l->stream;
+  uint64_t before = l->rng_draws;
+  tpt_value_t taken = l->rng_taken;
+  l->rng_draws = 0;
+  l->rng_taken = draws->taken;
+  if (draws->is_wanted) l->stream = &draws->stream;
+  tpt_status_t status = tpt_program_lower(program, l, inputs, out_results);
+  if (!status && draws->is_wanted) out_results[result_count(program)] = tpt_lower_random_taken(l);
+  l->stream = outer;
+  l->rng_draws = before;
+  l->rng_taken = taken;
+  return status;
+}
+
 // A region that computes the program's results.
 static tpt_status_t lower_block(tpt_lower_t* l, const tpt_program_t* program,
                                 const tpt_value_t* operands, const tpt_value_t* constants,
-                                uint32_t* out_block) {
+                                const block_draws_t* draws, uint32_t* out_block) {
   const tpt_value_t* inputs = NULL;
   uint32_t count = result_count(program);
   tpt_value_t* results = tpt_arena_alloc(l->arena, (count + 1) * sizeof(*results));
   if (!results) return tpt_arena_status(l->arena);
   TPT_TRY(program_inputs(l, program, operands, constants, &inputs));
-  TPT_TRY(tpt_program_lower(program, l, inputs, results));
-  *out_block = tpt_region_end(l->graph, results, count);
+  TPT_TRY(lower_results(l, program, inputs, draws, results));
+  *out_block = tpt_region_end(l->graph, results, count + draws->is_wanted);
   return tpt_graph_status(l->graph);
+}
+
+static void add_taken(tpt_lower_t* l, tpt_value_t taken) {
+  l->rng_taken = tpt_value_is_none(l->rng_taken)
+                     ? taken
+                     : tpt_hlo_binary(l->graph, TPT_HLO_ADD, l->rng_taken, taken);
 }
 
 static tpt_status_t lower_if(tpt_lower_t* l, const tpt_control_t* control,
                              const tpt_value_t* values, const tpt_value_t* constants,
                              tpt_value_t* out_first) {
-  uint32_t blocks[2];
+  uint32_t blocks[2], count = result_count(control->second);
+  const block_draws_t draws = draws_of(l, control);
   tpt_region_begin(l->graph, NULL, 0, NULL);
-  TPT_TRY(lower_block(l, control->first, values + 1, constants, &blocks[0]));
+  TPT_TRY(lower_block(l, control->first, values + 1, constants, &draws, &blocks[0]));
   tpt_region_begin(l->graph, NULL, 0, NULL);
   TPT_TRY(lower_block(l, control->second, values + 1, constants + constant_count(control->first),
-                      &blocks[1]));
+                      &draws, &blocks[1]));
   *out_first = tpt_hlo_if(l->graph, values[0], blocks[0], blocks[1]);
+  if (draws.is_wanted) add_taken(l, (tpt_value_t){out_first->index + count});
   return tpt_graph_status(l->graph);
 }
 
 static tpt_status_t lower_while(tpt_lower_t* l, const tpt_control_t* control,
                                 const tpt_value_t* values, const tpt_value_t* constants,
                                 tpt_value_t* out_first) {
-  uint32_t blocks[2], carried = result_count(control->second);
+  uint32_t blocks[2], count = result_count(control->second);
   const tpt_program_t* programs[2] = {control->first, control->second};
   uint32_t operand_count = control->second->placeholder_count;
+  block_draws_t draws = draws_of(l, control);
+  const block_draws_t none = {.is_wanted = false, .taken = TPT_VALUE_NONE};
+  uint32_t carried = count + draws.is_wanted;
   tpt_type_t* types = tpt_arena_alloc(l->arena, (carried + 1) * sizeof(*types));
+  tpt_value_t* first = tpt_arena_alloc(l->arena, (carried + 1) * sizeof(*first));
   tpt_value_t* operands = tpt_arena_alloc(l->arena, (operand_count + 1) * sizeof(*operands));
-  if (!types || !operands) return tpt_arena_status(l->arena);
+  tpt_value_t* inside = tpt_arena_alloc(l->arena, (carried + 1) * sizeof(*inside));
+  if (!types || !first || !operands || !inside) return tpt_arena_status(l->arena);
+  memcpy(first, values, count * sizeof(*first));
+  if (draws.is_wanted) first[count] = tpt_hlo_scalar_i64(l->graph, TPT_U64, 0);
+  TPT_TRY(tpt_graph_status(l->graph));
   for (uint32_t i = 0; i < carried; i++)
-    types[i] = *tpt_graph_type(l->graph, values[i]);
+    types[i] = *tpt_graph_type(l->graph, first[i]);
   memcpy(operands, values, operand_count * sizeof(*operands));
   for (int i = 0; i < 2; i++) {
-    tpt_region_begin(l->graph, types, carried, operands);  // the carried ones come first
-    TPT_TRY(lower_block(l, programs[i], operands,
-                        i ? constants + constant_count(control->first) : constants, &blocks[i]));
+    tpt_region_begin(l->graph, types, carried, inside);
+    memcpy(operands, inside, count * sizeof(*operands));  // the carried ones come first
+    const tpt_value_t* own = i ? constants + constant_count(control->first) : constants;
+    if (draws.is_wanted) draws.taken = inside[count];
+    TPT_TRY(lower_block(l, programs[i], operands, own, i ? &draws : &none, &blocks[i]));
   }
-  *out_first = tpt_hlo_while(l->graph, values, (int)carried, blocks[0], blocks[1]);
+  *out_first = tpt_hlo_while(l->graph, first, (int)carried, blocks[0], blocks[1]);
+  if (draws.is_wanted) add_taken(l, (tpt_value_t){out_first->index + count});
   return tpt_graph_status(l->graph);
 }
 
@@ -209,6 +262,8 @@ static tpt_status_t check_while(const tpt_control_t* control, const tpt_tensor_t
   if (control->first->output_count != 1)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "while_loop: the condition must have one result, it has %u",
              control->first->output_count);
+  if (control->first->has_draws)
+    TPT_FAIL(TPT_UNIMPLEMENTED, "while_loop: a condition that draws random numbers");
   const tpt_type_t* condition = &control->first->outputs[0].window->type;
   if (!is_same_type(condition, &pred))
     return refuse_type(control, "the condition's result", 0, condition, &pred);

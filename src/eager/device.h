@@ -17,11 +17,16 @@
 struct tpt_generator {
   int device;
   uint64_t seed;
-  uint64_t offset;  // Philox counters taken
+  uint64_t offset;        // Philox counters taken
+  tpt_buffer_t* pending;  // (optional) owned: how many more, u64[], when the device has counted them
 };
 
 // The state PyTorch's generators start with.
 void tpt_generator_init(tpt_generator_t* generator, int device);
+// Waits for what is pending; its failure leaves the offset as it was. Device locked.
+TPT_MUST_USE tpt_status_t tpt_generator_settle(tpt_generator_t* generator);
+// The state moves to others; what was pending is forgotten. Device locked.
+void tpt_generator_move(tpt_generator_t* generator, uint64_t seed, uint64_t offset);
 
 struct tpt_device {
   int index;

@@ -53,6 +53,8 @@ typedef struct tpt_entry {
   tpt_donation_t* donations;  // operands in ascending order
   uint32_t donation_count;
   uint64_t rng_counters;  // of the generator, per call
+  int32_t rng_result;     // result that counts what is taken beside those; -1: nothing is
+  bool has_draws;
   size_t result_size;     // bytes of all results
   const char* label;      // "add.Tensor"
   bool is_checked;        // the program may fail on values (index checks)

@@ -24,13 +24,23 @@ static tpt_status_t lower_read(tpt_lower_t* l) {
   return tpt_lower_result(l, tpt_lower_value(l, 0));
 }
 
+static tpt_status_t lower_random_state(tpt_lower_t* l) {
+  tpt_stream_t stream;
+  tpt_lower_random_reserve(l, 0, &stream.seed, &stream.offset);
+  return tpt_lower_result(l, tpt_random_state_pack(l->graph, stream));
+}
+
 static const tpt_op_t kOps[TPT_INTERNAL_OP_COUNT] = {
     [TPT_INTERNAL_COPY] = {.id = "COPY", .lower = lower_copy, .strides = TPT_STRIDES_CONTIGUOUS},
     [TPT_INTERNAL_READ] = {.id = "READ", .lower = lower_read, .strides = TPT_STRIDES_CONTIGUOUS},
+    [TPT_INTERNAL_RANDOM_STATE] = {.id = "RANDOM_STATE",
+                                   .lower = lower_random_state,
+                                   .strides = TPT_STRIDES_CONTIGUOUS},
 };
 static const char* const kLabels[TPT_INTERNAL_OP_COUNT] = {
     [TPT_INTERNAL_COPY] = "copy_",
     [TPT_INTERNAL_READ] = "_to_copy",
+    [TPT_INTERNAL_RANDOM_STATE] = "random_state",
 };
 
 const tpt_op_t* tpt_internal_op(tpt_internal_op_t op) {
@@ -55,6 +65,7 @@ const char* tpt_op_label(const tpt_op_t* op) {
 tpt_status_t tpt_any_op_lower(tpt_lower_t* l) {
   if (!tpt_op_is_internal(l->op) && !tpt_op_program(l->op) && !tpt_op_control(l->op))
     return tpt_op_lower(l);
+  l->rng_taken = TPT_VALUE_NONE;
   tpt_status_t status = l->op->lower(l);
   if (!tpt_graph_error(l->graph)) return status;
   tpt_status_release(status);

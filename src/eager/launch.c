@@ -111,6 +111,7 @@ static tpt_status_t gather_operand(launch_t* l, const tpt_operand_t* operand,
   case TPT_OPERAND_SEED:
     return integer_operand(l, TPT_U64, (int64_t)l->generator->seed, out_buffer);
   case TPT_OPERAND_COUNTER:
+    TPT_TRY(tpt_generator_settle(l->generator));
     return integer_operand(l, TPT_U64, (int64_t)l->generator->offset, out_buffer);
   case TPT_OPERAND_SCALAR:
     break;
@@ -277,6 +278,8 @@ static void commit(launch_t* l) {
     if (is_plain) storage->window = output->window;
   }
   l->generator->offset += entry->rng_counters;
+  if (__builtin_expect(entry->rng_result >= 0, 0))  // its offset was an operand: nothing is pending
+    l->generator->pending = frame->results[entry->rng_result];
   if (l->device->suspects) tpt_cell_sweep(l->device);
 }
 

@@ -156,11 +156,7 @@ static tpt_status_t output_value(tpt_lower_t* l, const tpt_program_output_t* out
 tpt_status_t tpt_program_lower(const tpt_program_t* program, tpt_lower_t* l,
                                const tpt_value_t* inputs, tpt_value_t* out_results) {
   tpt_value_t* values;
-  uint64_t draws = l->rng_draws;
   TPT_TRY(lower_trace(program, l, inputs, &values));
-  if (l->rng_draws)
-    TPT_FAIL(TPT_UNIMPLEMENTED, "random numbers inside control flow (%s)", program->label);
-  l->rng_draws = draws;
   for (uint32_t i = 0; i < program->output_count; i++)
     TPT_TRY(output_value(l, &program->outputs[i], values, &out_results[i]));
   return NULL;

@@ -38,6 +38,7 @@ struct tpt_program {
   tpt_storage_t* constants;       // (captures) the further inputs' values; owned
   tpt_program_output_t* outputs;  // owned; plain ones in order
   uint32_t output_count;
+  bool has_draws;   // (captures) it takes random numbers from the generator's stream
   uint64_t* words;  // (fused) what finds it again; owned
   size_t word_count, trace_word_count;
   uint64_t hash, last_run;
@@ -58,7 +59,8 @@ uint64_t tpt_program_next_number(void);
 // What a recorded call needs of its op: a reference on the programs in it; nothing for other ops.
 void tpt_op_ref(const tpt_op_t* op);
 void tpt_op_unref(const tpt_op_t* op);
-// Its results from logical values of its inputs, inside another program: no writes, no random numbers.
+// Its results from logical values of its inputs, inside another program: no writes. Random numbers go on
+// in l's stream.
 TPT_MUST_USE tpt_status_t tpt_program_lower(const tpt_program_t* program, tpt_lower_t* l,
                                             const tpt_value_t* inputs, tpt_value_t* out_results);
 // The program that an op is, or NULL. The number that stands for an op in keys.

@@ -45,6 +45,7 @@ void tpt_trace_reset(tpt_trace_t* trace) {
     tpt_entry_release(trace->records[i].entry);
   }
   trace->record_count = trace->value_count = trace->number_count = trace->word_count = 0;
+  trace->stream_count = trace->stream = 0;
   trace->serial = take_serial();
   tpt_arena_reset(&trace->arena);
 }
@@ -55,6 +56,7 @@ void tpt_trace_deinit(tpt_trace_t* trace) {
   tpt_free(trace->records);
   tpt_free(trace->values);
   tpt_free(trace->numbers);
+  tpt_free(trace->streams);
   tpt_free(trace->words);
 }
 
@@ -120,6 +122,33 @@ tpt_status_t tpt_trace_need(tpt_device_t* device, const tpt_cell_t* cell) {
   if (__builtin_expect(cell->buffer != NULL, 1)) return NULL;
   TPT_TRY(tpt_fused_flush(device));
   return cell->buffer ? NULL : tpt_trace_no_value(cell);
+}
+
+tpt_status_t tpt_trace_draw_from(tpt_trace_t* trace, const tpt_tensor_t* state) {
+  uint32_t value = TPT_TRACE_ZEROS;
+  if (!state) {
+    trace->stream = 0;
+    return NULL;
+  }
+  const tpt_storage_t* storage = state->storage;
+  bool is_state = storage && storage->device == trace->device && state->dtype == TPT_S64 &&
+                  state->rank == 1 && state->sizes[0] == TPT_RANDOM_STATE_SIZE;
+  if (!is_state || state->offset != 0 || state->strides[0] != 1 || !storage->home ||
+      storage->home->type.dtype != TPT_S64 || storage->home->type.rank != 1)
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "a random state of tpu:%d must be %d int64 of a storage of its own",
+             trace->device->index, TPT_RANDOM_STATE_SIZE);
+  TPT_TRY(tpt_trace_value_of(trace, storage->cell, storage->home, &value));
+  if (value == TPT_TRACE_ZEROS) TPT_FAIL(TPT_INVALID_ARGUMENT, "a random state without a value");
+  for (uint32_t i = 0; i < trace->stream_count; i++) {
+    if (trace->streams[i] != value) continue;
+    trace->stream = i + 1;
+    return NULL;
+  }
+  TPT_TRY(reserve((void**)&trace->streams, &trace->stream_capacity, trace->stream_count + 1,
+                  sizeof(*trace->streams)));
+  trace->streams[trace->stream_count++] = value;
+  trace->stream = (uint32_t)trace->stream_count;
+  return NULL;
 }
 
 // --- records -----------------------------------------------------------------------------------------------
@@ -248,6 +277,7 @@ static tpt_status_t fill_record(tpt_trace_t* trace, const tpt_call_t* call, tpt_
   TPT_TRY(number_groups(trace, record));
   TPT_TRY(add_numbers(trace, call, record));
   record->precision = tpt_precision_get();
+  record->stream = trace->stream;
   record->result_count = count_results(record->entry);
   record->first_result = (uint32_t)trace->value_count;
   TPT_TRY(reserve((void**)&trace->values, &trace->value_capacity,
@@ -290,13 +320,42 @@ tpt_status_t tpt_trace_record(tpt_trace_t* trace, const tpt_call_t* call, tpt_en
 
 // --- lowering ----------------------------------------------------------------------------------------------
 
+// A stream while it is drawn from: the generator's, or a state's.
+typedef struct draw {
+  tpt_stream_t from;  // (states) once it was asked for
+  bool has_from;
+  uint64_t draws;
+  tpt_value_t taken;  // counters beside those, or NONE
+} draw_t;
+
 typedef struct number_source {
   const tpt_trace_t* trace;
   tpt_lower_t* outer;
   int arg;
   uint32_t next;
-  uint64_t draws;
+  draw_t* draws;               // by a record's `stream`
+  uint32_t stream;             // of the record
+  const tpt_value_t* values;  // of the trace
 } number_source_t;
+
+static tpt_value_t stream_number(number_source_t* source, tpt_request_kind_t kind) {
+  tpt_lower_t* outer = source->outer;
+  draw_t* draw = &source->draws[source->stream];
+  if (source->stream && !draw->has_from) {
+    tpt_value_t state = source->values[source->trace->streams[source->stream - 1]];
+    draw->from = tpt_random_state_unpack(outer->graph, state);
+    draw->has_from = true;
+  }
+  tpt_value_t value = kind == TPT_REQUEST_SEED ? draw->from.seed : draw->from.offset;
+  if (!source->stream) value = tpt_lower_request(outer, kind);
+  if (kind == TPT_REQUEST_SEED) return value;
+  if (draw->draws)
+    value = tpt_hlo_binary(outer->graph, TPT_HLO_ADD, value,
+                           tpt_hlo_scalar_i64(outer->graph, TPT_U64, (int64_t)(draw->draws / 4)));
+  if (!tpt_value_is_none(draw->taken))
+    value = tpt_hlo_binary(outer->graph, TPT_HLO_ADD, value, draw->taken);
+  return value;
+}
 
 // Numbers come in the order in which the call's own entry asked for them.
 static tpt_value_t make_number(void* context, const tpt_request_t* wanted) {
@@ -305,13 +364,16 @@ static tpt_value_t make_number(void* context, const tpt_request_t* wanted) {
   uint32_t number = source->next++;
   if (source->arg >= 0)
     return tpt_lower_scalar_item(outer, source->arg, (int)number, wanted->dtype);
+  if (wanted->kind != TPT_REQUEST_SCALAR) return stream_number(source, wanted->kind);
   tpt_type_t type = tpt_type_scalar(wanted->dtype);
-  if (wanted->kind == TPT_REQUEST_SCALAR)
-    return tpt_hlo_splat(outer->graph, &type, source->trace->numbers[number]);
-  tpt_value_t value = tpt_lower_request(outer, wanted->kind);
-  if (wanted->kind == TPT_REQUEST_SEED || source->draws == 0) return value;
-  return tpt_hlo_binary(outer->graph, TPT_HLO_ADD, value,
-                        tpt_hlo_splat_i64(outer->graph, &type, (int64_t)(source->draws / 4)));
+  return tpt_hlo_splat(outer->graph, &type, source->trace->numbers[number]);
+}
+
+static void count_draws(tpt_graph_t* g, draw_t* draw, const tpt_lower_t* l) {
+  draw->draws += (l->rng_draws + 3) / 4 * 4;
+  if (tpt_value_is_none(l->rng_taken)) return;
+  bool is_first = tpt_value_is_none(draw->taken);
+  draw->taken = is_first ? l->rng_taken : tpt_hlo_binary(g, TPT_HLO_ADD, draw->taken, l->rng_taken);
 }
 
 static tpt_status_t lower_record(const tpt_record_t* record, number_source_t* source,
@@ -330,6 +392,7 @@ static tpt_status_t lower_record(const tpt_record_t* record, number_source_t* so
     b.groups[i].has_value = has_value;
   }
   source->next = record->first_number;
+  source->stream = record->stream;
   const tpt_replay_t replay = {inputs, record->entry->outputs, make_number, source};
   b.replay = &replay;
   b.device = source->trace->device;
@@ -346,15 +409,24 @@ static tpt_status_t lower_record(const tpt_record_t* record, number_source_t* so
              record->entry->label, record->result_count, b.result_count);
   for (uint32_t i = 0; i < b.result_count; i++)
     values[record->first_result + i] = b.results[i];
-  source->draws += (b.lower.rng_draws + 3) / 4 * 4;
+  count_draws(outer->graph, &source->draws[record->stream], &b.lower);
   return NULL;
 }
 
 tpt_status_t tpt_trace_lower(const tpt_trace_t* trace, tpt_lower_t* l, int number_arg,
                              tpt_value_t* inout_values) {
-  number_source_t source = {.trace = trace, .outer = l, .arg = number_arg};
+  draw_t* draws = tpt_arena_calloc(l->arena, trace->stream_count + 1, sizeof(*draws));
+  if (!draws) return tpt_arena_status(l->arena);
+  for (size_t i = 0; i <= trace->stream_count; i++)
+    draws[i].taken = TPT_VALUE_NONE;
+  if (number_arg < 0) draws[0] = (draw_t){.draws = l->rng_draws, .taken = l->rng_taken};
+  number_source_t source = {
+      .trace = trace, .outer = l, .arg = number_arg, .draws = draws, .values = inout_values};
   for (size_t i = 0; i < trace->record_count; i++)
     TPT_TRY(lower_record(&trace->records[i], &source, inout_values));
-  if (number_arg < 0) l->rng_draws = source.draws;
+  if (number_arg < 0) {
+    l->rng_draws = draws[0].draws;
+    l->rng_taken = draws[0].taken;
+  }
   return NULL;
 }

@@ -33,6 +33,7 @@ typedef struct tpt_record {
   uint32_t first_number;  // operands other than homes, in the entry's order
   uint32_t first_result;  // value number of the program result 0
   uint32_t result_count;
+  uint32_t stream;  // 0: the generator's; else streams[stream - 1] of the trace
   int precision;
 } tpt_record_t;
 
@@ -47,6 +48,9 @@ typedef struct tpt_trace {
   size_t value_count, value_capacity;
   tpt_number_t* numbers;
   size_t number_count, number_capacity;
+  uint32_t* streams;  // values that are random states
+  size_t stream_count, stream_capacity;
+  uint32_t stream;  // where calls draw from now on, as in a record
   uint64_t* words;  // what was recorded, values and numbers apart: equal words, equal program
   size_t word_count, word_capacity;
 } tpt_trace_t;
@@ -71,6 +75,9 @@ TPT_MUST_USE tpt_status_t tpt_trace_value_of(tpt_trace_t* trace, tpt_cell_t* cel
 TPT_MUST_USE tpt_status_t tpt_trace_add_value(tpt_trace_t* trace, tpt_cell_t* cell,
                                               const tpt_home_t* home, bool is_input,
                                               uint32_t* out_value);
+// Calls draw from here on from a random state (tpt_random_state), one stream per state; NULL: from the
+// generator again.
+TPT_MUST_USE tpt_status_t tpt_trace_draw_from(tpt_trace_t* trace, const tpt_tensor_t* state);
 // Lowers all records into l->graph. inout_values: one graph value per trace value, those of the inputs
 // set (home dimensions). number_arg: argument of l (Scalar[]) that holds the trace's numbers at run
 // time, or -1: they become constants, and random numbers continue l's stream.
