@@ -3,6 +3,9 @@
     python bench/run.py [part ...] [--rounds 3] [--sides SIDE ...] [--cores N]
                         [--json FILE] [--plot FILE]
 
+TorchTPU takes part when TORCHTPU_PYTHON names the interpreter of an environment that has it (and
+TPU_LIBRARY_PATH the PJRT plugin it shall drive).
+
 Each round runs every side once, in fresh processes, one after the other. A figure is the best over
 rounds; the spread is (worst - best) / best. Only ratios within one run mean anything: absolute
 times are this machine's mood. On a shared machine --cores 1 --cpu-time is fairest: threads that
@@ -23,13 +26,17 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 TPU = ["workloads.py", "tpu"]
 SIDES = {
     "cpu": ["workloads.py", "cpu"],
+    "aot_eager": ["workloads.py", "cpu", "--mode", "aot_eager"],
     "inductor": ["workloads.py", "cpu", "--mode", "compile"],
     "tpu": TPU,
     "tpu highest": [*TPU, "--precision", "highest"],
     "tpu fused": [*TPU, "--mode", "fused"],
     "tpu compiled": [*TPU, "--mode", "compile"],
     "tpu compiled highest": [*TPU, "--mode", "compile", "--precision", "highest"],
-    "jax": ["jax_kernels.py"],
+    "torchtpu": [*TPU, "--torchtpu"],
+    "torchtpu fused": [*TPU, "--torchtpu", "--mode", "fused"],
+    "torchtpu compiled": [*TPU, "--torchtpu", "--mode", "compile"],
+    "jax": ["jax_models.py"],
 }
 
 
@@ -39,6 +46,8 @@ def missing(side: str) -> str:
         return "no C++ compiler"
     if side == "jax" and not importlib.util.find_spec("jax"):
         return "jax is not installed"
+    if side.startswith("torchtpu") and not os.environ.get("TORCHTPU_PYTHON"):
+        return "TORCHTPU_PYTHON is not set"
     if side.startswith("tpu compiled"):
         code = "import torch; exit('tpu' not in torch._dynamo.list_backends(exclude_tags=()))"
         if subprocess.run([sys.executable, "-c", code], capture_output=True).returncode != 0:
@@ -52,11 +61,27 @@ def run_process(arguments: list) -> list:
         "TPUTORCH_OPTIONS": os.environ.get("TPUTORCH_OPTIONS", "quiet=1"),
         "JAX_PLATFORMS": "cpu",
     }
-    command = [sys.executable, os.path.join(FOLDER, arguments[0]), *arguments[1:]]
+    interpreter = sys.executable
+    if "--torchtpu" in arguments:
+        interpreter = os.environ["TORCHTPU_PYTHON"]
+        environment.pop("PYTHONPATH", None)  # of this project
+        environment["TORCH_TPU_DEFER_AND_FUSE"] = str(int("fused" in arguments))
+    command = [interpreter, os.path.join(FOLDER, arguments[0]), *arguments[1:]]
     out = subprocess.run(command, env=environment, capture_output=True, text=True)
     if out.returncode != 0:
         print(f"{' '.join(arguments)} failed:\n{out.stderr[-1500:]}", file=sys.stderr)
     return [json.loads(line) for line in out.stdout.splitlines() if line.startswith("{")]
+
+
+def run_side(side: str, parts: list, extra: list) -> list:
+    if side == "jax":
+        models = [part for part in parts if part != "kernels"]
+        lines = run_process(["jax_models.py", *models, *extra]) if models or not parts else []
+        if not parts or "kernels" in parts:
+            lines += run_process(["jax_kernels.py", *extra])
+        return lines
+    script, device, *options = SIDES[side]
+    return run_process([script, device, *parts, *options, *extra])
 
 
 def is_rate(unit: str) -> bool:
@@ -73,12 +98,7 @@ def collect(sides: list, parts: list, rounds: int, extra: list) -> tuple:
                 peaks[line["unit"]] = max(peaks.get(line["unit"], 0), line["value"])
             bar.update()
             for side in sides:
-                if side == "jax" and parts and "kernels" not in parts:
-                    continue
-                command = [*SIDES[side], *extra]
-                if side != "jax":
-                    command = [*command[:2], *parts, *command[2:]]
-                for line in run_process(command):
+                for line in run_side(side, parts, extra):
                     row = rows.setdefault(line["name"], {"unit": line["unit"], "values": {}})
                     row["values"].setdefault(side, []).append(line["value"])
                 bar.update()

@@ -19,6 +19,8 @@ class Timer:
         self.clock = time.process_time if cpu_time else time.perf_counter
 
     def compiled(self, model):
+        if self.mode == "aot_eager":
+            return torch.compile(model, backend="aot_eager")
         if self.mode != "compile":
             return model
         return torch.compile(model, backend="inductor" if self.device == "cpu" else "tpu")
