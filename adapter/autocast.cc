@@ -32,6 +32,7 @@ TORCH_LIBRARY_IMPL(aten, AutocastPrivateUse1, m) {
 #define TPUTORCH_PROMOTE(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, promote)
   AT_FORALL_PROMOTE(TPUTORCH_PROMOTE)
 #undef TPUTORCH_PROMOTE
+  KERNEL_PRIVATEUSEONE(mkldnn_rnn_layer, lower_precision_fp)
   m.impl("binary_cross_entropy", TORCH_FN(refuse_binary_cross_entropy));
 }
 
