@@ -43,7 +43,7 @@ def cross_entropy(logits, labels):
 
 
 def attend(q, k, v, mask, heads: int):
-    """q, k, v [batch, length, width]; mask broadcasts to [batch, heads, length, length], true = seen."""
+    """q, k, v [batch, length, width]; mask, true where seen, broadcasts to the scores."""
 
     def split(x):
         return x.reshape(*x.shape[:2], heads, -1).transpose(0, 2, 1, 3)
@@ -212,7 +212,7 @@ def minilm(bench: Bench) -> None:
 
 def lstm(bench: Bench) -> None:
     sizes = [(64, 128), (128, 128)]
-    p = [{"x": linear(inputs, 4 * hidden), "h": linear(hidden, 4 * hidden)} for inputs, hidden in sizes]
+    p = [{"x": linear(inputs, 4 * out), "h": linear(out, 4 * out)} for inputs, out in sizes]
     x = made(16, 32, 64)
 
     def layer(p, x):

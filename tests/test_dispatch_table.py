@@ -21,7 +21,7 @@ def registered():
 COMPOSITE = {
     "mish_backward": "a formula's own; double backward takes another way",
     "silu_backward": "a formula's own; double backward takes another way",
-    "lstm.input": "made of mkldnn_rnn_layer, which has a formula; mkldnn_rnn_layer_backward is a row",
+    "lstm.input": "made of mkldnn_rnn_layer, which has a formula and a backward row",
     "_fused_rms_norm": "has a formula of its own, and _fused_rms_norm_backward is a row",
 }
 

@@ -1,4 +1,4 @@
-"""nn.LSTM on tpu: a layer is one operator, forward and backward; results and gradients are the CPU's."""
+"""nn.LSTM on tpu: a layer is one operator; results and gradients are the CPU's."""
 
 import copy
 
@@ -62,7 +62,7 @@ def test_double(no_fallback):
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_low_precision(dtype, no_fallback):
-    """Held against float32 on the CPU: low-precision layers differ between devices in what they round."""
+    """Held against float32 on the CPU: devices differ in what they round."""
     torch.manual_seed(0)
     model = nn.LSTM(8, 16, num_layers=2)
     want = run(model, x := torch.randn(9, 4, 8), hx := states(model, 4))
