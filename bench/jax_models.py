@@ -127,7 +127,12 @@ def gpt(bench: Bench) -> None:
     p.update(blocks=[block() for _ in range(4)], norm=norm_of(width))
     p["head"] = made(width, words, scale=width**-0.5)
     grad = jax.jit(jax.value_and_grad(loss))
-    bench.steps("small GPT forward + backward", lambda p: (jax.block_until_ready(grad(p)), p)[1], p, 10)
+
+    def step(p):
+        jax.block_until_ready(grad(p))
+        return p
+
+    bench.steps("small GPT forward + backward", step, p, 10)
 
 
 def conv(x, w, stride: int = 1):
