@@ -143,7 +143,7 @@ TPT_MUST_USE tpt_status_t tpt_capture_input(int device, const tpt_tensor_t* like
 TPT_MUST_USE tpt_status_t tpt_capture_end(int device, const tpt_tensor_t* outputs, int output_count,
                                           tpt_program_t** out_program);
 void tpt_capture_cancel(int device);
-bool tpt_capture_is_active(void);                       // on this thread
+bool tpt_capture_is_active(void);  // on this thread
 // The thread's captured calls draw from here on as if they began with a state (of tpt_random_state) and
 // take nothing from the generator's stream; NULL: from the generator again. Draws from one state go on
 // where the last ones from it ended.

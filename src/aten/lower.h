@@ -143,9 +143,9 @@ struct tpt_lower {
   uint32_t result_count, result_capacity;
   tpt_lowered_t* writes;
   uint32_t write_count, write_capacity;
-  uint64_t static_args;  // arguments whose number was read
-  uint64_t rng_draws;    // 32-bit draws taken, a multiple of 4: the offset counts Philox
-                         // counters of four draws, so the caller adds (rng_draws + 3) / 4
+  uint64_t static_args;   // arguments whose number was read
+  uint64_t rng_draws;     // 32-bit draws taken, a multiple of 4: the offset counts Philox
+                          // counters of four draws, so the caller adds (rng_draws + 3) / 4
   tpt_value_t rng_taken;  // u64[]: counters taken beside those, as only the device knows; NONE: 0
 };
 

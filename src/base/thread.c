@@ -269,21 +269,40 @@ static void run_loop(tpt_pool_t* pool, const loop_t* loop) {
   await_chunks(pool);
 }
 
+// True when the calling thread does all of it.
+static bool run_inline(const tpt_pool_t* pool, int64_t count, int64_t grain, tpt_pool_fn_t fn,
+                       void* arg) {
+  if (count <= 0) return true;
+  if (loop_thread < 0 && count > grain && pool->thread_count > 1) return false;
+  fn(arg, 0, count, loop_thread > 0 && loop_thread < pool->thread_count ? loop_thread : 0);
+  return true;
+}
+
+static loop_t loop_of(const tpt_pool_t* pool, int64_t count, int64_t grain, tpt_pool_fn_t fn,
+                      void* arg) {
+  int64_t chunk = count / ((int64_t)pool->thread_count * CHUNKS_PER_THREAD);
+  if (chunk < grain) chunk = grain;
+  return (loop_t){fn, arg, count, chunk, (uint32_t)((count - 1) / chunk + 1)};
+}
+
 void tpt_pool_for(tpt_pool_t* pool, int64_t count, int64_t grain, tpt_pool_fn_t fn, void* arg) {
-  if (count <= 0) return;
   if (grain < 1) grain = 1;
-  if (loop_thread >= 0) {
-    fn(arg, 0, count, loop_thread < pool->thread_count ? loop_thread : 0);
-    return;
-  }
-  if (count <= grain || pool->thread_count == 1) {
+  if (run_inline(pool, count, grain, fn, arg)) return;
+  loop_t loop = loop_of(pool, count, grain, fn, arg);
+  pthread_mutex_lock(&pool->turn);
+  run_loop(pool, &loop);
+  pthread_mutex_unlock(&pool->turn);
+}
+
+void tpt_pool_for_if_free(tpt_pool_t* pool, int64_t count, int64_t grain, tpt_pool_fn_t fn,
+                          void* arg) {
+  if (grain < 1) grain = 1;
+  if (run_inline(pool, count, grain, fn, arg)) return;
+  loop_t loop = loop_of(pool, count, grain, fn, arg);
+  if (pthread_mutex_trylock(&pool->turn) != 0) {
     fn(arg, 0, count, 0);
     return;
   }
-  int64_t chunk = count / ((int64_t)pool->thread_count * CHUNKS_PER_THREAD);
-  if (chunk < grain) chunk = grain;
-  loop_t loop = {fn, arg, count, chunk, (uint32_t)((count - 1) / chunk + 1)};
-  pthread_mutex_lock(&pool->turn);
   run_loop(pool, &loop);
   pthread_mutex_unlock(&pool->turn);
 }

@@ -24,5 +24,9 @@ int tpt_pool_thread_count(const tpt_pool_t* pool);
 // all are done. Runs inline when count <= grain. Not reentrant: a nested call runs inline.
 typedef void (*tpt_pool_fn_t)(void* arg, int64_t begin, int64_t end, int thread);
 void tpt_pool_for(tpt_pool_t* pool, int64_t count, int64_t grain, tpt_pool_fn_t fn, void* arg);
+// The same, but inline on the calling thread, as thread 0, while another loop has the workers: for work
+// that must not wait behind a long loop.
+void tpt_pool_for_if_free(tpt_pool_t* pool, int64_t count, int64_t grain, tpt_pool_fn_t fn,
+                          void* arg);
 
 #endif  // TPUTORCH_BASE_THREAD_H_

@@ -107,6 +107,39 @@ static void nest(void* arg, int64_t begin, int64_t end, int thread) {
   tpt_pool_for(pool, 50, 1, mark, &inner);
 }
 
+static void* run_if_free(void* pool) {
+  tpt_pool_for_if_free(pool, 50, 1, mark, &inner);
+  return NULL;
+}
+
+// A thread that knows nothing of the loop it is started from.
+static void start_other(void* arg, int64_t begin, int64_t end, int thread) {
+  (void)end;
+  (void)thread;
+  pthread_t other;
+  if (begin == 0 && pthread_create(&other, NULL, run_if_free, arg) == 0) pthread_join(other, NULL);
+}
+
+static void test_for_if_free_does_not_wait_for_a_loop(void) {
+  tpt_pool_t* pool = NULL;
+  CHECK_OK(tpt_pool_create(THREADS, &pool));
+  memset(&inner, 0, sizeof(inner));
+  inner.count = 50;
+  inner.grain = 1;
+  inner.thread_count = THREADS;
+  run_if_free(pool);
+  check_job(&inner);
+  CHECK(inner.call_count > 1);
+  memset(&inner, 0, sizeof(inner));
+  inner.count = 50;
+  inner.grain = 1;
+  inner.thread_count = THREADS;
+  tpt_pool_for(pool, 2, 1, start_other, pool);
+  check_job(&inner);
+  CHECK_EQ(inner.call_count, 1);
+  tpt_pool_release(pool);
+}
+
 static void test_nested_loop_runs_inline(void) {
   tpt_pool_t* pool = NULL;
   CHECK_OK(tpt_pool_create(THREADS, &pool));
@@ -182,6 +215,7 @@ int main(void) {
   RUN(test_for_covers_every_item_once);
   RUN(test_for_runs_inline_when_one_grain_suffices);
   RUN(test_for_repeats_many_loops);
+  RUN(test_for_if_free_does_not_wait_for_a_loop);
   RUN(test_nested_loop_runs_inline);
   RUN(test_callers_take_turns);
   RUN(test_create_refuses_bad_counts);

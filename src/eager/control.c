@@ -86,8 +86,7 @@ typedef struct block_draws {
 static block_draws_t draws_of(tpt_lower_t* l, const tpt_control_t* control) {
   block_draws_t draws = {.is_wanted = control->first->has_draws || control->second->has_draws,
                          .taken = TPT_VALUE_NONE};
-  if (draws.is_wanted)
-    tpt_lower_random_reserve(l, 0, &draws.stream.seed, &draws.stream.offset);
+  if (draws.is_wanted) tpt_lower_random_reserve(l, 0, &draws.stream.seed, &draws.stream.offset);
   return draws;
 }
 

@@ -17,8 +17,9 @@
 struct tpt_generator {
   int device;
   uint64_t seed;
-  uint64_t offset;        // Philox counters taken
-  tpt_buffer_t* pending;  // (optional) owned: how many more, u64[], when the device has counted them
+  uint64_t offset;  // Philox counters taken
+  tpt_buffer_t*
+      pending;  // (optional) owned: how many more, u64[], when the device has counted them
 };
 
 // The state PyTorch's generators start with.

@@ -55,10 +55,10 @@ typedef struct tpt_entry {
   uint64_t rng_counters;  // of the generator, per call
   int32_t rng_result;     // result that counts what is taken beside those; -1: nothing is
   bool has_draws;
-  size_t result_size;     // bytes of all results
-  const char* label;      // "add.Tensor"
-  bool is_checked;        // the program may fail on values (index checks)
-  bool is_confirmed;  // its failure must be known at once: the calls in it are then run one by one
+  size_t result_size;  // bytes of all results
+  const char* label;   // "add.Tensor"
+  bool is_checked;     // the program may fail on values (index checks)
+  bool is_confirmed;   // its failure must be known at once: the calls in it are then run one by one
   bool has_writes;
 } tpt_entry_t;
 

@@ -6,10 +6,10 @@
 #include "aten/lower.h"
 
 typedef enum tpt_internal_op {
-  TPT_INTERNAL_COPY,     // (self, src): src converted to self's dtype and broadcast to its sizes
-  TPT_INTERNAL_READ,     // (self): self, contiguous
+  TPT_INTERNAL_COPY,  // (self, src): src converted to self's dtype and broadcast to its sizes
+  TPT_INTERNAL_READ,  // (self): self, contiguous
   TPT_INTERNAL_RANDOM_STATE,  // (): the state of the stream that the next draw continues
-  TPT_INTERNAL_PROGRAM,  // all programs and control flow: no op has this number
+  TPT_INTERNAL_PROGRAM,       // all programs and control flow: no op has this number
   TPT_INTERNAL_OP_COUNT,
 } tpt_internal_op_t;
 

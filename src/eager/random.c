@@ -64,9 +64,8 @@ void tpt_generator_get(tpt_generator_t* generator, uint64_t* out_seed, uint64_t*
 }
 
 tpt_status_t tpt_random_state(int device, tpt_result_t* out_result) {
-  const tpt_call_t call = {.op = tpt_internal_op(TPT_INTERNAL_RANDOM_STATE),
-                           .device = device,
-                           .default_dtype = TPT_F32};
+  const tpt_call_t call = {
+      .op = tpt_internal_op(TPT_INTERNAL_RANDOM_STATE), .device = device, .default_dtype = TPT_F32};
   tpt_result_t* results;
   int count = 0;
   memset(out_result, 0, sizeof(*out_result));

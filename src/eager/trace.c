@@ -135,7 +135,8 @@ tpt_status_t tpt_trace_draw_from(tpt_trace_t* trace, const tpt_tensor_t* state) 
                   state->rank == 1 && state->sizes[0] == TPT_RANDOM_STATE_SIZE;
   if (!is_state || state->offset != 0 || state->strides[0] != 1 || !storage->home ||
       storage->home->type.dtype != TPT_S64 || storage->home->type.rank != 1)
-    TPT_FAIL(TPT_INVALID_ARGUMENT, "a random state of tpu:%d must be %d int64 of a storage of its own",
+    TPT_FAIL(TPT_INVALID_ARGUMENT,
+             "a random state of tpu:%d must be %d int64 of a storage of its own",
              trace->device->index, TPT_RANDOM_STATE_SIZE);
   TPT_TRY(tpt_trace_value_of(trace, storage->cell, storage->home, &value));
   if (value == TPT_TRACE_ZEROS) TPT_FAIL(TPT_INVALID_ARGUMENT, "a random state without a value");
@@ -333,8 +334,8 @@ typedef struct number_source {
   tpt_lower_t* outer;
   int arg;
   uint32_t next;
-  draw_t* draws;               // by a record's `stream`
-  uint32_t stream;             // of the record
+  draw_t* draws;              // by a record's `stream`
+  uint32_t stream;            // of the record
   const tpt_value_t* values;  // of the trace
 } number_source_t;
 

@@ -7,7 +7,31 @@
 #include "base/allocator.h"
 #include "vtpu/strided.h"
 
-enum { SMALL_COPY = 4096 };  // bytes that are copied under the lock, rather than taking it twice
+enum {
+  SMALL_COPY = 4096,       // bytes that are copied under the lock, rather than taking it twice
+  COPY_GRAIN = 256 << 10,  // bytes that are worth a thread
+};
+
+typedef struct span {
+  char* out;
+  const char* in;
+} span_t;
+
+static void copy_part(void* arg, int64_t begin, int64_t end, int thread) {
+  const span_t* span = arg;
+  (void)thread;
+  memcpy(span->out + begin, span->in + begin, (size_t)(end - begin));
+}
+
+// On the device's threads, unless a program has them.
+static void copy_bytes(const vtpu_device_t* device, void* out, const void* in, size_t size) {
+  span_t span = {out, in};
+  if (size <= COPY_GRAIN) {
+    if (size > 0) memcpy(out, in, size);
+    return;
+  }
+  tpt_pool_for_if_free(device->params.pool, (int64_t)size, COPY_GRAIN, copy_part, &span);
+}
 
 // --- upload -----------------------------------------------------------------------------------------------
 
@@ -17,11 +41,11 @@ static void normalise_pred(uint8_t* data, size_t size) {
 }
 
 // Host values into dense device form.
-static void pack(const vtpu_upload_t* upload, void* out) {
+static void pack(const vtpu_device_t* device, const vtpu_upload_t* upload, void* out) {
   size_t size = (size_t)tpt_type_size(&upload->type);
   if (size == 0) return;
   if (!upload->strides || vtpu_strides_are_dense(&upload->type, upload->strides)) {
-    memcpy(out, upload->data, size);
+    copy_bytes(device, out, upload->data, size);
   } else {
     int64_t dense[TPT_RANK_MAX];
     vtpu_strides_dense(&upload->type, dense);
@@ -32,6 +56,7 @@ static void pack(const vtpu_upload_t* upload, void* out) {
 
 typedef struct upload_task {
   vtpu_task_t task;
+  const vtpu_device_t* device;
   vtpu_upload_t upload;
   int64_t strides[TPT_RANK_MAX];
   void* staging;  // (optional) packed values, if the host's memory may not be read later
@@ -41,9 +66,9 @@ typedef struct upload_task {
 static tpt_status_t run_upload(vtpu_task_t* task) {
   upload_task_t* t = (upload_task_t*)task;
   if (t->staging)
-    memcpy(t->out, t->staging, (size_t)tpt_type_size(&t->upload.type));
+    copy_bytes(t->device, t->out, t->staging, (size_t)tpt_type_size(&t->upload.type));
   else
-    pack(&t->upload, t->out);
+    pack(t->device, &t->upload, t->out);
   return NULL;
 }
 
@@ -52,7 +77,8 @@ static void release_upload(vtpu_task_t* task) {
   tpt_free(task);
 }
 
-static tpt_status_t create_upload_task(const vtpu_upload_t* upload, upload_task_t** out_task) {
+static tpt_status_t create_upload_task(const vtpu_device_t* device, const vtpu_upload_t* upload,
+                                       upload_task_t** out_task) {
   upload_task_t* t = tpt_calloc(1, sizeof(*t));
   size_t size = (size_t)tpt_type_size(&upload->type);
   void* staging = upload->is_call_only ? tpt_malloc(size ? size : 1) : NULL;
@@ -68,10 +94,11 @@ static tpt_status_t create_upload_task(const vtpu_upload_t* upload, upload_task_
   }
   t->task.run = run_upload;
   t->task.release = release_upload;
+  t->device = device;
   t->upload = *upload;
   t->staging = staging;
   if (staging) {
-    pack(upload, staging);
+    pack(device, upload, staging);
   } else if (upload->strides) {
     memcpy(t->strides, upload->strides, (size_t)upload->type.rank * sizeof(int64_t));
     t->upload.strides = t->strides;
@@ -85,7 +112,7 @@ static tpt_status_t upload_later(vtpu_buffer_t* buffer, const vtpu_upload_t* upl
                                  vtpu_event_t** out_done) {
   vtpu_device_t* device = buffer->device;
   upload_task_t* t = NULL;
-  TPT_TRY(create_upload_task(upload, &t));
+  TPT_TRY(create_upload_task(device, upload, &t));
   vtpu_event_t* done = vtpu_event_retain(t->task.done);
   vtpu_device_lock(device);
   t->out = buffer->block->data;
@@ -112,7 +139,7 @@ tpt_status_t vtpu_buffer_upload(vtpu_device_t* device, const vtpu_upload_t* uplo
   vtpu_device_lock(device);
   tpt_status_t status = vtpu_buffer_new_block(device, &upload->type, &buffer);
   bool is_quiet = !status && vtpu_block_is_quiet(device, buffer->block);
-  if (is_quiet && is_small) pack(upload, buffer->block->data);
+  if (is_quiet && is_small) pack(device, upload, buffer->block->data);
   vtpu_device_unlock(device);
   if (status) {
     tpt_status_release(status);
@@ -121,7 +148,7 @@ tpt_status_t vtpu_buffer_upload(vtpu_device_t* device, const vtpu_upload_t* uplo
   if (!is_quiet)
     status = upload_later(buffer, upload, out_done);
   else if (!is_small)
-    pack(upload, buffer->block->data);
+    pack(device, upload, buffer->block->data);
   if (status) {
     vtpu_buffer_destroy(buffer);
     return status;
@@ -144,14 +171,15 @@ void vtpu_block_write(vtpu_block_t* block, const tpt_type_t* type, size_t offset
 
 // --- download ---------------------------------------------------------------------------------------------
 
-static void unpack(const tpt_type_t* type, const char* from, const vtpu_download_t* download) {
+static void unpack(const vtpu_device_t* device, const tpt_type_t* type, const char* from,
+                   const vtpu_download_t* download) {
   size_t size = (size_t)tpt_type_size(type);
   if (download->is_raw) {
-    if (download->size > 0) memcpy(download->data, from + download->offset, download->size);
+    copy_bytes(device, download->data, from + download->offset, download->size);
   } else if (size == 0) {
     return;
   } else if (!download->strides || vtpu_strides_are_dense(type, download->strides)) {
-    memcpy(download->data, from, size);
+    copy_bytes(device, download->data, from, size);
   } else {
     int64_t dense[TPT_RANK_MAX];
     vtpu_strides_dense(type, dense);
@@ -170,7 +198,7 @@ typedef struct pending_download {
 
 static void end_download(tpt_status_t status, void* arg) {
   pending_download_t* pending = arg;
-  if (!status) unpack(&pending->type, pending->block->data, &pending->download);
+  if (!status) unpack(pending->device, &pending->type, pending->block->data, &pending->download);
   vtpu_device_lock(pending->device);
   vtpu_block_unhold(pending->device, pending->block);
   vtpu_device_unlock(pending->device);
@@ -225,14 +253,14 @@ tpt_status_t vtpu_buffer_download(vtpu_buffer_t* buffer, const vtpu_download_t* 
     status = tpt_status_clone(vtpu_event_error(buffer->ready));
   vtpu_block_t* block = status ? NULL : buffer->block;
   if (block && state == VTPU_EVENT_READY && size <= SMALL_COPY) {
-    unpack(&buffer->type, block->data, download);
+    unpack(device, &buffer->type, block->data, download);
     block = NULL;
   }
   if (block) block->hold_count++;
   vtpu_device_unlock(device);
   if (!block) return status;
   if (state == VTPU_EVENT_PENDING) return download_later(buffer, block, download, out_done);
-  unpack(&buffer->type, block->data, download);
+  unpack(device, &buffer->type, block->data, download);
   vtpu_device_lock(device);
   vtpu_block_unhold(device, block);
   vtpu_device_unlock(device);
@@ -252,7 +280,7 @@ typedef struct copy_task {
 
 static tpt_status_t run_copy(vtpu_task_t* task) {
   copy_task_t* t = (copy_task_t*)task;
-  if (t->size > 0) memcpy(t->out, t->source->data, t->size);
+  copy_bytes(t->source_device, t->out, t->source->data, t->size);
   return NULL;
 }
 
@@ -315,7 +343,7 @@ static tpt_status_t copy_held(vtpu_buffer_t* buffer, vtpu_block_t* source, vtpu_
   }
   if (!status && is_quiet && vtpu_buffer_state(buffer) == VTPU_EVENT_READY) {
     size_t size = vtpu_buffer_size(buffer);
-    if (size > 0) memcpy(copy->block->data, source->data, size);
+    copy_bytes(device, copy->block->data, source->data, size);
     unhold(buffer->device, source);
   } else {
     if (!status) status = submit_copy(buffer, source, copy);
