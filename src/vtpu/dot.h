@@ -52,7 +52,7 @@ int64_t vtpu_dot_batch_offset(const vtpu_dot_shape_t* shape, int side, int64_t b
 // BLAS tiles, any types (dot_blas.c).
 TPT_MUST_USE tpt_status_t vtpu_dot_blas_prepare(vtpu_kernel_t* kernel,
                                                 const vtpu_dot_shape_t* shape);
-// True if that beats packing: matrix-vector products, small and narrow ones of unconverted operands.
+// True if that beats packing: products with a few vectors, small and narrow ones of unconverted operands.
 bool vtpu_dot_wants_blas(const vtpu_dot_shape_t* shape);
 // Packed strips on the CPU's own units (dot_strip.c); *out_done is false if this is no product for it.
 TPT_MUST_USE tpt_status_t vtpu_dot_strip_prepare(vtpu_kernel_t* kernel,

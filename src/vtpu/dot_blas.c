@@ -13,7 +13,7 @@ enum {
   TILE_MIN = 64,  // not cut below this for the sake of parallelism
   TILES_WANTED = 8,
   K_STAGED = 512,              // contracting extent of a staged panel
-  VECTOR_TILE = 512,           // matrix rows or columns of a tile of a matrix-vector product
+  VECTOR_TILE = 4096,          // matrix rows or columns of a tile of a product with a few vectors
   K_DIRECT = 1 << 24,          // of one BLAS call otherwise
   STAGE_WHOLE_MAX = 32 << 20,  // bytes
   // Of products of unconverted operands whose packing would not pay:
@@ -65,18 +65,21 @@ static void side_parts(side_t* side, vtpu_compute_t compute, tpt_precision_t pre
                     !outer->table && inner->stride == 1 && outer->stride <= INT32_MAX;
 }
 
-// A vector times a matrix that must be converted: the matrix is then read once and never staged.
+// A few vectors times a matrix that must be converted: the matrix is then read once and never staged.
 static void choose_gemv(dot_t* dot) {
-  if (dot->shape.compute != VTPU_COMPUTE_F32 || (dot->shape.m != 1 && dot->shape.n != 1)) return;
-  dot->vector_side = dot->shape.m == 1 ? 0 : 1;
-  const side_t *vector = &dot->sides[dot->vector_side], *matrix = &dot->sides[1 - dot->vector_side];
+  bool is_lhs = dot->shape.m <= VTPU_GEMV_MAX;
+  if (dot->shape.compute != VTPU_COMPUTE_F32 || (!is_lhs && dot->shape.n != 1)) return;
+  if (dot->shape.n == 1 && dot->shape.m != 1) is_lhs = false;
+  dot->vector_side = is_lhs ? 0 : 1;
+  side_t *vectors = &dot->sides[dot->vector_side], *matrix = &dot->sides[1 - dot->vector_side];
   const vtpu_axis_t* inner = vtpu_dot_inner(&matrix->at);
   const vtpu_axis_t* outer = vtpu_dot_outer(&matrix->at);
-  if (vector->part_count + matrix->part_count > 2 || matrix->is_direct || vector->is_direct ||
+  if (vectors->part_count != matrix->part_count || matrix->is_direct || vectors->is_direct ||
       inner->table || outer->table || inner->stride != 1 || dot->shape.k == 0 ||
       (matrix->at.dtype == TPT_F32 && matrix->parts[0] != VTPU_PART_HIGH))
     return;
-  dot->gemv = vtpu_gemv_fn(matrix->at.dtype, !matrix->at.contract_inner);
+  dot->gemv = vtpu_gemv_fn(matrix->at.dtype, matrix->part_count > 1, !matrix->at.contract_inner);
+  if (dot->gemv) vectors->at.contract_inner = true;  // as they are staged
 }
 
 static void choose_tiles(dot_t* dot) {
@@ -86,10 +89,12 @@ static void choose_tiles(dot_t* dot) {
   if (block_m < 1) block_m = 1;
   if (block_n < 1) block_n = 1;
   double flops = vtpu_dot_flops(&dot->shape);
+  // Long rows are read faster; the order of a gemv's sums does not depend on the tile.
+  int64_t wanted = dot->gemv ? vtpu_lane_count(TILES_WANTED, INT64_MAX) : TILES_WANTED;
   while (flops > 4e6 && (block_m > TILE_MIN || block_n > TILE_MIN) &&
          dot->shape.batch_count * vtpu_ceil_div(dot->shape.m, block_m) *
                  vtpu_ceil_div(dot->shape.n, block_n) <
-             TILES_WANTED) {
+             wanted) {
     int64_t* larger = block_m > block_n ? &block_m : &block_n;
     *larger = vtpu_ceil_div(vtpu_ceil_div(*larger, 2), 16) * 16;
   }
@@ -296,7 +301,7 @@ static void gemm_pass(const run_t* run, const tile_t* tile, const matrix_t* a, c
   vtpu_compute_row(dot->shape.compute)->gemm(gemm);
 }
 
-// The tile of a matrix-vector product; its sum is contiguous.
+// The tile of a product with a few vectors.
 static void tile_gemv(const run_t* run, const tile_t* tile) {
   const dot_t* dot = run->dot;
   int v = dot->vector_side;
@@ -307,13 +312,23 @@ static void tile_gemv(const run_t* run, const tile_t* tile) {
   const vtpu_axis_t* outer = vtpu_dot_outer(&matrix->at);
   int64_t offset = vtpu_dot_batch_offset(&dot->shape, 1 - v, tile->at.batch) +
                    first * (matrix->at.contract_inner ? matrix->at.free.stride : 1);
-  vtpu_gemv_t gemv = {.ld = outer->stride, .y = tile->at.sum};
+  vtpu_gemv_t gemv = {.ld = outer->stride,
+                      .count = (int)tile->at.count[v],
+                      .x_ld = dot->shape.k,
+                      .y = tile->at.sum,
+                      .low = tile->at.low,
+                      .y_ld = tile->at.ld,
+                      .low_ld = tile->at.count[1]};
   gemv.matrix =
       (const char*)run->call.in[1 - v] + offset * (int64_t)tpt_dtype_size(matrix->at.dtype);
   gemv.rows = matrix->at.contract_inner ? count : dot->shape.k;
   gemv.cols = matrix->at.contract_inner ? dot->shape.k : count;
   gemv.x = tile_operand(run, &whole, v, 0).data;
+  bool is_split = matrix->part_count > 1;
+  if (is_split) gemv.x_low = tile_operand(run, &whole, v, 1).data;
   dot->gemv(&gemv);
+  if (is_split)
+    vtpu_low_add(tile->at.sum, tile->at.ld, tile->at.low, tile->at.count[0], tile->at.count[1]);
 }
 
 static void tile_gemm(const run_t* run, tile_t* tile) {

@@ -37,18 +37,27 @@ VTPU_INLINE __m512 f16_load(const void* row, const strip_span_t* span) {
 }
 
 #define PACK(name)                                                                                 \
+  VTPU_INLINE void name##_tile(const vtpu_strip_pack_t* p, const strip_span_t* span,               \
+                               int row_count, bool along, char* out) {                             \
+    __m512i x[16];                                                                                 \
+    for (int r = 0; r < 16; r++)                                                                   \
+      x[r] = r < row_count ? _mm512_castps_si512(name##_load(p->rows[r], span))                    \
+                           : _mm512_setzero_si512();                                               \
+    strip_store(x, along, out);                                                                    \
+  }                                                                                                \
   VTPU_INLINE void name##_pack(const vtpu_strip_pack_t* p, bool along) {                           \
     char* out = p->out;                                                                            \
-    for (int64_t i = 0; i * 16 < p->count; i++) {                                                  \
-      vtpu_strip_piece_t own;                                                                      \
-      strip_span_t span;                                                                           \
+    int64_t i = 0, step = along ? VTPU_STRIP_TILE : p->strip_stride;                               \
+    bool is_plain = !p->pieces && p->row_count == 16;                                              \
+    vtpu_strip_piece_t own;                                                                        \
+    strip_span_t span;                                                                             \
+    for (; is_plain && (i + 1) * 16 <= p->count; i++, out += step) {                               \
+      strip_span_whole(i, 16, &own, &span);                                                        \
+      name##_tile(p, &span, 16, along, out);                                                       \
+    }                                                                                              \
+    for (; i * 16 < p->count; i++, out += step) {                                                  \
       strip_span(p, i, 16, &own, &span);                                                           \
-      __m512i x[16];                                                                               \
-      for (int r = 0; r < 16; r++)                                                                 \
-        x[r] = r < p->row_count ? _mm512_castps_si512(name##_load(p->rows[r], &span))              \
-                                : _mm512_setzero_si512();                                          \
-      strip_store(x, along, out);                                                                  \
-      out += along ? VTPU_STRIP_TILE : p->strip_stride;                                            \
+      name##_tile(p, &span, p->row_count, along, out);                                             \
     }                                                                                              \
   }                                                                                                \
   static void name##_along(const vtpu_strip_pack_t* pack) {                                        \

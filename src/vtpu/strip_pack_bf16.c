@@ -37,34 +37,54 @@ VTPU_INLINE __m512i bf16_across(const void* row, const strip_span_t* span) {
 
 // Along k the rows are the tile's rows (lhs) or columns (rhs); across, pairs of rows make dwords.
 #define PACK(name)                                                                                 \
+  VTPU_INLINE void name##_tile_along(const vtpu_strip_pack_t* p, const strip_span_t* span,         \
+                                     int row_count, bool is_rhs, char* out) {                      \
+    __m512i x[16];                                                                                 \
+    for (int r = 0; r < 16; r++)                                                                   \
+      x[r] = r < row_count ? name##_along(p->rows[r], span) : _mm512_setzero_si512();              \
+    strip_store(x, is_rhs, out);                                                                   \
+  }                                                                                                \
   VTPU_INLINE void name##_pack_along(const vtpu_strip_pack_t* p, bool is_rhs) {                    \
     char* out = p->out;                                                                            \
-    for (int64_t i = 0; i * 32 < p->count; i++, out += VTPU_STRIP_TILE) {                          \
-      vtpu_strip_piece_t own;                                                                      \
-      strip_span_t span;                                                                           \
-      strip_span(p, i, 32, &own, &span);                                                           \
-      __m512i x[16];                                                                               \
-      for (int r = 0; r < 16; r++)                                                                 \
-        x[r] = r < p->row_count ? name##_along(p->rows[r], &span) : _mm512_setzero_si512();        \
-      strip_store(x, is_rhs, out);                                                                 \
+    bool is_plain = !p->pieces && p->row_count == 16;                                              \
+    vtpu_strip_piece_t own;                                                                        \
+    strip_span_t span;                                                                             \
+    int64_t i = 0;                                                                                 \
+    for (; is_plain && (i + 1) * 32 <= p->count; i++, out += VTPU_STRIP_TILE) {                    \
+      strip_span_whole(i, 32, &own, &span);                                                        \
+      name##_tile_along(p, &span, 16, is_rhs, out);                                                \
     }                                                                                              \
+    for (; i * 32 < p->count; i++, out += VTPU_STRIP_TILE) {                                       \
+      strip_span(p, i, 32, &own, &span);                                                           \
+      name##_tile_along(p, &span, p->row_count, is_rhs, out);                                      \
+    }                                                                                              \
+  }                                                                                                \
+  VTPU_INLINE void name##_tile_across(const vtpu_strip_pack_t* p, const strip_span_t* span,        \
+                                      int row_count, bool is_rhs, char* out) {                     \
+    __m512i x[16];                                                                                 \
+    for (int r = 0; r < 16; r++) {                                                                 \
+      x[r] = _mm512_setzero_si512();                                                               \
+      if (2 * r >= row_count) continue;                                                            \
+      x[r] = name##_across(p->rows[2 * r], span);                                                  \
+      if (2 * r + 1 >= row_count) continue;                                                        \
+      __m512i odd = name##_across(p->rows[2 * r + 1], span);                                       \
+      x[r] = _mm512_or_si512(x[r], _mm512_slli_epi32(odd, 16));                                    \
+    }                                                                                              \
+    strip_store(x, !is_rhs, out);                                                                  \
   }                                                                                                \
   VTPU_INLINE void name##_pack_across(const vtpu_strip_pack_t* p, bool is_rhs) {                   \
     char* out = p->out;                                                                            \
-    for (int64_t i = 0; i * 16 < p->count; i++, out += p->strip_stride) {                          \
-      vtpu_strip_piece_t own;                                                                      \
-      strip_span_t span;                                                                           \
+    bool is_plain = !p->pieces && p->row_count == 32;                                              \
+    vtpu_strip_piece_t own;                                                                        \
+    strip_span_t span;                                                                             \
+    int64_t i = 0;                                                                                 \
+    for (; is_plain && (i + 1) * 16 <= p->count; i++, out += p->strip_stride) {                    \
+      strip_span_whole(i, 16, &own, &span);                                                        \
+      name##_tile_across(p, &span, 32, is_rhs, out);                                               \
+    }                                                                                              \
+    for (; i * 16 < p->count; i++, out += p->strip_stride) {                                       \
       strip_span(p, i, 16, &own, &span);                                                           \
-      __m512i x[16];                                                                               \
-      for (int r = 0; r < 16; r++) {                                                               \
-        x[r] = _mm512_setzero_si512();                                                             \
-        if (2 * r >= p->row_count) continue;                                                       \
-        x[r] = name##_across(p->rows[2 * r], &span);                                               \
-        if (2 * r + 1 >= p->row_count) continue;                                                   \
-        __m512i odd = name##_across(p->rows[2 * r + 1], &span);                                    \
-        x[r] = _mm512_or_si512(x[r], _mm512_slli_epi32(odd, 16));                                  \
-      }                                                                                            \
-      strip_store(x, !is_rhs, out);                                                                \
+      name##_tile_across(p, &span, p->row_count, is_rhs, out);                                     \
     }                                                                                              \
   }                                                                                                \
   static void name##_lhs_along(const vtpu_strip_pack_t* pack) {                                    \
