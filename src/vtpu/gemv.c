@@ -178,19 +178,25 @@ VTPU_INLINE void terms_add(const lanes_t* m, const float* x, int rows, floats_t*
   }
 }
 
+// Constants after inlining.
+typedef struct shape {
+  int rows, count;
+  bool split;
+} shape_t;
+
 // Adds `left` columns from c on of these rows to the results.
 VTPU_INLINE void results_add(const vtpu_gemv_t* g, const stretch_t* s, const lanes_t* m, int64_t c,
-                             size_t left, int rows, int count, bool split) {
-  for (int i = 0; i < count; i++) {
+                             size_t left, shape_t shape) {
+  for (int i = 0; i < shape.count; i++) {
     float* to = g->y + i * g->y_ld + s->first + c;
     floats_t y = {0}, low = {0};
     memcpy(&y, to, left * sizeof(float));
-    terms_add(m, s->x[i], rows, &y);
+    terms_add(m, s->x[i], shape.rows, &y);
     memcpy(to, &y, left * sizeof(float));
-    if (!split) continue;
+    if (!shape.split) continue;
     to = g->low + i * g->low_ld + s->first + c;
     memcpy(&low, to, left * sizeof(float));
-    for (int r = 0; r < rows; r++)
+    for (int r = 0; r < shape.rows; r++)
       low += m[r].low * s->x[i][r] + m[r].high * s->x_low[i][r];
     memcpy(to, &low, left * sizeof(float));
   }
@@ -207,7 +213,7 @@ VTPU_INLINE void results_add(const vtpu_gemv_t* g, const stretch_t* s, const lan
         __builtin_prefetch((const char*)(row + r * g->ld + c) + AHEAD);                            \
         name##_load(row + r * g->ld + c, &m[r]);                                                   \
       }                                                                                            \
-      results_add(g, s, m, c, LANES, rows, count, split);                                          \
+      results_add(g, s, m, c, LANES, (shape_t){rows, count, split});                               \
     }                                                                                              \
     if (c == s->count) return;                                                                     \
     size_t left = (size_t)(s->count - c);                                                          \
@@ -216,7 +222,7 @@ VTPU_INLINE void results_add(const vtpu_gemv_t* g, const stretch_t* s, const lan
       memcpy(elements, row + r * g->ld + c, left * sizeof(type));                                  \
       name##_load(elements, &m[r]);                                                                \
     }                                                                                              \
-    results_add(g, s, m, c, left, rows, count, split);                                             \
+    results_add(g, s, m, c, left, (shape_t){rows, count, split});                                  \
   }                                                                                                \
   VTPU_INLINE void name##_all_cols(const vtpu_gemv_t* g, int count) {                              \
     int64_t most = COLUMNS / count;                                                                \
