@@ -1,6 +1,7 @@
 """The process around the device: signals, forks, threads, plugins that cannot be loaded."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -263,3 +264,18 @@ def test_blocking_mode_tells_at_the_line():
     )
     assert status == 0, errors
     assert out.strip() == "at once True"
+
+
+def test_dumped_programs_have_names_of_one_word(tmp_path):
+    run(
+        """
+        import torch
+        model = torch.compile(torch.nn.Linear(3, 2).to("tpu"))
+        model(torch.ones(2, 3, device="tpu")).sum().backward()
+        """,
+        options=f"quiet=1 dump={tmp_path}",
+    )
+    names = [path.name for path in tmp_path.iterdir()]
+    assert any("forward" in name for name in names)
+    assert any("backward" in name for name in names)
+    assert all(re.fullmatch(r"tpu0-\d{6}-[\w.-]+\.mlir", name) for name in names), names

@@ -2,6 +2,7 @@
 // entry is added to the device only when everything about it succeeded.
 #include "eager/build.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +15,16 @@
 #include "eager/program.h"
 #include "hlo/print.h"
 
-// Writes the program's text to <dump>/<number>-<op>.mlir.
+// Writes the program's text to <dump>/<number>-<op>.mlir, a name that a shell takes as one word.
 static tpt_status_t dump_text(const tpt_device_t* device, const char* label) {
   char path[1280];
-  snprintf(path, sizeof(path), "%s/tpu%d-%06llu-%s.mlir", device->dump, device->index,
-           (unsigned long long)device->counters.compiles, label);
+  int size = snprintf(path, sizeof(path), "%s/tpu%d-%06llu-", device->dump, device->index,
+                      (unsigned long long)device->counters.compiles);
+  char* name = path + (size < (int)sizeof(path) ? size : (int)sizeof(path) - 1);
+  snprintf(name, sizeof(path) - (size_t)(name - path), "%s.mlir", label);
+  for (; *name; name++) {
+    if (!isalnum((unsigned char)*name) && !strchr("._-", *name)) *name = '_';
+  }
   FILE* file = fopen(path, "we");
   if (!file) TPT_FAIL(TPT_NOT_FOUND, "option dump: cannot write %s: %s", path, strerror(errno));
   bool is_written = fwrite(device->text.data, 1, device->text.size, file) == device->text.size;
