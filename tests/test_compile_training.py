@@ -4,10 +4,12 @@ Names that begin with an id (up_065 ...) are cases of the bug collection.
 """
 
 import copy
+import json
 import os
 import subprocess
 import sys
 
+import built
 import pytest
 import torch
 import torch.nn as nn
@@ -83,6 +85,97 @@ def test_a_whole_step_in_one_compiled_function(highest, no_fallback):
         if number == 3:
             before = torch.tpu.counters()["compiles"]
     assert torch.tpu.counters()["compiles"] == before
+
+
+# --- how many programs ------------------------------------------------------------------
+
+
+def launched(function, *args):
+    before = torch.tpu.counters()
+    result = function(*args)
+    after = torch.tpu.counters()
+    return result, after["launches"] - before["launches"], after["compiles"] - before["compiles"]
+
+
+def traced_step(module, optimizer, autocast):
+    """As training_step, for torch._dynamo.config.trace_autograd_ops: the loss that outlives the
+    backward pass is detached."""
+
+    def step(x, y):
+        optimizer.zero_grad()
+        with torch.autocast(next(module.parameters()).device.type, torch.bfloat16, autocast):
+            loss = F.mse_loss(module(x), y)
+        loss.backward()
+        loss = loss.detach()
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    return step
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("name", ["SGD_momentum", "Adam", "AdamW"])
+def test_a_whole_step_is_two_programs(name, autocast, highest, no_fallback):
+    """Forward, backward and clipping are one, the optimizer's step is the other."""
+    model = make_model()
+    module = copy.deepcopy(model).to("tpu")
+    theirs = traced_step(model, OPTIMIZERS[name](model.parameters()), autocast)
+    mine = traced_step(module, OPTIMIZERS[name](module.parameters()), autocast)
+    with torch._dynamo.config.patch(trace_autograd_ops=True):
+        compiled = torch.compile(mine)
+        for number in range(5):
+            x, y = torch.randn(6, 8), torch.randn(6, 4)
+            there = x.to("tpu"), y.to("tpu")
+            loss, programs, compiles = launched(compiled, *there)
+            close(loss.cpu(), theirs(x, y), rtol=2e-2 if autocast else 1e-4, atol=1e-5)
+            if number > 1:
+                assert (programs, compiles) == (2, 0)
+    for a, b in zip(module.parameters(), model.parameters(), strict=True):
+        close(a.detach().cpu(), b.detach(), rtol=1e-4, atol=2e-2 if autocast else 1e-5)
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("name", ["SGD_momentum", "Adam", "AdamW"])
+def test_a_compiled_model_is_two_programs_a_step(name, autocast, no_fallback):
+    """The usual form: the model compiled, the rest as it is written."""
+    module = make_model().to("tpu")
+    optimizer = OPTIMIZERS[name](module.parameters())
+
+    @torch.compile
+    def loss_of(x, y):
+        with torch.autocast("tpu", enabled=autocast):
+            return F.mse_loss(module(x), y)
+
+    for number in range(4):
+        x, y = torch.randn(6, 8, device="tpu"), torch.randn(6, 4, device="tpu")
+        optimizer.zero_grad()
+        loss, forward, first = launched(loss_of, x, y)
+        ones = torch.ones_like(loss)
+        _, backward, second = launched(loss.backward, ones)
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        _, _, third = launched(optimizer.step)
+        if number:
+            assert (forward, backward) == (1, 1)
+            assert (first, second) == (0, 0)
+    assert third == 0
+
+
+def test_a_clipped_optimizer_step_is_one_program(no_fallback):
+    module = make_model().to("tpu")
+    optimizer = torch.optim.AdamW(module.parameters())
+
+    @torch.compile
+    def update():
+        nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+
+    x = torch.randn(6, 8, device="tpu")
+    for number in range(4):
+        optimizer.zero_grad()
+        module(x).square().sum().backward()
+        _, programs, compiles = launched(update)
+        assert programs <= 2 and (number < 2 or compiles == 0)
 
 
 def test_compile_guard_holds_after_warm_up():
@@ -400,6 +493,65 @@ def test_up_169_checkpoints_save_memory():
     assert held[3] < held[1] / 3, held
     assert peaks[3] < peaks[1], peaks
     close(grads[1], grads[0], rtol=1e-3, atol=1e-3)
+
+
+def test_recomputation_within_one_program_is_real(tmp_path, highest):
+    """Forward and backward in one program: what is recomputed stays apart from what it copies
+    (behind optimization barriers), so that the program needs less memory, and draws are equal."""
+    tool = built.run_tool()
+    if tool is None:
+        pytest.skip("tputorch-run is not there")
+    program = tmp_path / "step.py"
+    program.write_text(_ONE_PROGRAM)
+    needed, printed = [], []
+    for wrap in ("", "checkpointed"):
+        folder = tmp_path / f"dump{wrap}"
+        folder.mkdir()
+        environment = dict(os.environ, TPUTORCH_OPTIONS=f"quiet=1 dump={folder}")
+        run = subprocess.run(
+            [sys.executable, str(program), wrap],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        printed.append(run.stdout.strip().splitlines()[-1])
+        (text,) = folder.glob("*step#*inference.mlir")
+        assert ("optimization_barrier" in text.read_text()) == bool(wrap)
+        told = subprocess.run(
+            [tool, str(text), "--explain", "--json"], capture_output=True, text=True, check=True
+        )
+        needed.append(json.loads(told.stdout)["temporary_bytes"])
+    assert printed[0] == printed[1]
+    assert needed[1] < 0.6 * needed[0], needed
+
+
+_ONE_PROGRAM = """
+import sys, torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+torch._dynamo.config.trace_autograd_ops = True
+torch.set_float32_matmul_precision("highest")
+torch.manual_seed(5)
+
+class Wide(nn.Module):
+    def __init__(self, width=128):
+        super().__init__()
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        return F.dropout(self.down(F.gelu(self.up(x))), 0.3)
+
+layers = nn.ModuleList(Wide() for _ in range(4)).to("tpu")
+
+def step(x):
+    for layer in layers:
+        x = checkpoint(layer, x, use_reentrant=False) if sys.argv[1] else layer(x)
+    loss = x.square().mean()
+    loss.backward()
+    return loss.detach()
+
+x = torch.randn(256, 128, device="tpu")
+loss = torch.compile(step, fullgraph=True)(x)
+norms = [p.grad.norm().item() for p in layers.parameters()]
+print(loss.item(), norms, torch.rand(1, device="tpu").item())
+"""
 
 
 # --- caches -----------------------------------------------------------------------------

@@ -170,6 +170,12 @@ TPT_MUST_USE tpt_status_t tpt_control_run(tpt_control_kind_t kind, tpt_program_t
                                           const tpt_tensor_t* operands, int operand_count,
                                           tpt_result_t** out_results, int* out_count);
 
+// The tensors themselves, in a program behind an optimization barrier: what is made of the results is not
+// merged with what was made of the tensors, nor made before all of them are there. Results as of
+// tpt_call_run.
+TPT_MUST_USE tpt_status_t tpt_barrier(const tpt_tensor_t* tensors, int count,
+                                      tpt_result_t** out_results, int* out_count);
+
 // --- eager mode --------------------------------------------------------------------------------------
 typedef enum tpt_eager_mode {
   TPT_EAGER_STRICT,  // a call is a launch

@@ -20,7 +20,7 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._inductor.output_code import OutputCode
 from torch.utils.checkpoint import CheckpointPolicy
 
-from tputorch import _C, _control, _graph, _tape
+from tputorch import _C, _control, _graph, _recompute, _tape
 from tputorch._version import __version__
 
 log = logging.getLogger(__name__)
@@ -106,6 +106,8 @@ def _name_of(gm: torch.fx.GraphModule) -> str:
 
 def _compiler(name, part, settings):
     def compile_part(gm, example_inputs):
+        if part == "inference":
+            gm = _recompute.recomputing(gm)
         log.debug("%s %s:\n%s", name, part, gm.graph)
         return _graph.compile_graph(gm, f"{name} {part}", settings)
 
@@ -148,7 +150,7 @@ def _cut(joint_module, joint_inputs, **kwargs):
 def _build_tag() -> str:
     """Tells this build from others: kept graphs say which operators a program can hold."""
     marks = []
-    for path in (__file__, *(m.__file__ for m in (_graph, _tape, _control, _C))):
+    for path in (__file__, *(m.__file__ for m in (_graph, _tape, _control, _recompute, _C))):
         status = os.stat(path)
         marks.append(f"{status.st_mtime_ns:x}.{status.st_size:x}")
     return f"tputorch-{__version__}-{'-'.join(marks)}"
@@ -181,6 +183,8 @@ def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None
                 bundled_autograd_cache=True,
                 force_non_lazy_backward_lowering=True,
                 unlift_effect_tokens=True,
+                # PyTorch's pass of this name cannot recompute random draws (_recompute.py).
+                remat_using_tags_for_fwd_loss_bwd_graph=False,
             )
         )
         if budget is not None:

@@ -120,6 +120,13 @@ def _run_with_rng_state(state, op, *args, **kwargs):
         generator.set_state(before)
 
 
+def barrier(*tensors):
+    """The same tensors, behind an optimization barrier of the program that is recorded."""
+    if not recording() or not all(t.is_tpu and t.layout == torch.strided for t in tensors):
+        return tensors
+    return tuple(_C.barrier(list(tensors)))
+
+
 def _or_by_hand(control, by_hand):
     """One call for the whole control flow; else Python's own, unless a recording is going on."""
     try:
@@ -387,10 +394,8 @@ class _Builder:
             device = self.device_of(node.args[1:], node.kwargs)
         elif name == "run_with_rng_state":
             device = self.device_of(node.args[2:], node.kwargs)
-        elif node.target is operator.getitem and node.args[0] in self.saves_state:
-            return True
         else:
-            return False
+            return node.target is operator.getitem and node.args[0] in self.saves_state
         if device.type != "tpu":
             entry.on_host = entry.eager = True
             return True

@@ -45,7 +45,7 @@ static tpt_status_t compile(tpt_build_t* b, const char* label, tpt_executable_t*
       tpt_device_compile(device, device->text.data, device->text.size, out_executable);
   spent = device->counters.compile_seconds - spent;
   if (!status) tpt_compile_log_end(device, label, spent, device->text.size);
-  return tpt_status_note(status, "while compiling aten::%s", label);
+  return tpt_status_note(status, "while compiling %s%s", tpt_label_prefix(label), label);
 }
 
 static bool has_checks(const tpt_graph_t* graph) {

@@ -63,7 +63,7 @@ static tpt_status_t add_plain(tpt_build_t* b, uint32_t number) {
     return add_output(b, &output);
   }
   tpt_type_t type = *tpt_graph_type(b->graph, lowered->value);
-  if (tpt_op_is_internal(b->call->op)) {
+  if (tpt_op_is_internal(b->call->op) && !lowered->has_strides) {
     tpt_strides_contiguous_of(&type, output.strides);
   } else {
     tpt_lower_strides(&b->lower, number, output.strides);

@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "eager/device.h"
+#include "eager/internal_op.h"
 #include "eager/trace.h"
 
 tpt_status_t tpt_cell_create(tpt_device_t* device, tpt_cell_t** out_cell) {
@@ -124,8 +125,8 @@ tpt_status_t tpt_site_note(const tpt_site_t* site, tpt_status_t take_status) {
   char place[1024];
   if (!take_status || !site->name) return take_status;
   if (!*tpt_site_print(site, place, sizeof(place)))
-    return tpt_status_note(take_status, "in aten::%s", site->name);
-  return tpt_status_note(take_status, "in aten::%s%s %s", site->name,
+    return tpt_status_note(take_status, "in %s%s", tpt_label_prefix(site->name), site->name);
+  return tpt_status_note(take_status, "in %s%s%s %s", tpt_label_prefix(site->name), site->name,
                          site->line ? " called at" : ",", place);
 }
 

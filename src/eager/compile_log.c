@@ -110,8 +110,8 @@ tpt_status_t tpt_compile_log_begin(tpt_device_t* device, const tpt_call_t* call,
   }
   if (__builtin_expect(atomic_load(&guard_count) == 0, 1)) return NULL;
   const char* reason = log && log->reason.size ? log->reason.data : "reason not known";
-  TPT_FAIL(TPT_FAILED_PRECONDITION, "compile_guard: aten::%s would be compiled: %s",
-           tpt_op_label(call->op), reason);
+  TPT_FAIL(TPT_FAILED_PRECONDITION, "compile_guard: %s%s would be compiled: %s",
+           tpt_label_prefix(tpt_op_label(call->op)), tpt_op_label(call->op), reason);
 }
 
 void tpt_compile_log_end(tpt_device_t* device, const char* label, double seconds,

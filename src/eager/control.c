@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "eager/call.h"
+#include "eager/internal_op.h"
 
 static tpt_status_t lower_control(tpt_lower_t* l);
 
@@ -306,6 +307,22 @@ static tpt_status_t run_locked(const tpt_control_t* control, const tpt_tensor_t*
   if (!status) status = tpt_call_run_locked(device, &call, out_results, out_count);
   tpt_free(tensors);
   return status;
+}
+
+tpt_status_t tpt_barrier(const tpt_tensor_t* tensors, int count, tpt_result_t** out_results,
+                         int* out_count) {
+  *out_results = NULL;
+  *out_count = 0;
+  for (int i = 0; i < count; i++)
+    if (!tensors[i].storage)
+      TPT_FAIL(TPT_INVALID_ARGUMENT, "optimization_barrier: operand %d is no tensor of tpu", i);
+  const tpt_arg_t arg = {.kind = TPT_ARG_TENSORS, .count = (uint32_t)count, .tensors = tensors};
+  const tpt_call_t call = {.op = tpt_internal_op(TPT_INTERNAL_BARRIER),
+                           .args = &arg,
+                           .arg_count = 1,
+                           .device = count ? tpt_storage_device(tensors[0].storage) : 0,
+                           .default_dtype = TPT_F32};
+  return tpt_call_run(&call, out_results, out_count);
 }
 
 tpt_status_t tpt_control_run(tpt_control_kind_t kind, tpt_program_t* const* programs,

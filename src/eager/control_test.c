@@ -253,6 +253,40 @@ static void test_a_body_draws_on(void) {
   test_release(&x);
 }
 
+static void test_a_barrier_passes_values_and_strides(void) {
+  test_tensor_t a = test_f32(2, (float[]){1, 2}), b = test_f32(3, (float[]){5, 6, 7});
+  tpt_tensor_t both[2] = {*test_ref(&a), *test_ref(&b)};
+  tpt_result_t* results;
+  int count;
+  CHECK_OK(tpt_barrier(both, 2, &results, &count));
+  CHECK_EQ(count, 2);
+  test_tensor_t x = test_result(&results[0]), y = test_result(&results[1]);
+  TEST_F32(x, 1, 2);
+  TEST_F32(y, 5, 6, 7);
+  test_release(&x);
+  test_release(&y);
+  tpt_program_t* program = NULL;
+  CHECK_OK(tpt_capture_begin(0));
+  x = test_capture_input(&a);
+  CHECK_OK(tpt_barrier(test_ref(&x), 1, &results, &count));
+  y = test_result(&results[0]);
+  test_tensor_t sum;
+  CHECK_OK(test_add(&x, &y, 2, false, &sum));
+  CHECK_OK(tpt_capture_end(0, test_ref(&sum), 1, &program));
+  test_release(&x);
+  test_release(&y);
+  test_release(&sum);
+  CHECK_OK(tpt_program_run(program, test_ref(&a), 1, NULL, &results, &count));
+  sum = test_result(&results[0]);
+  TEST_F32(sum, 3, 6);
+  test_release(&sum);
+  both[1].storage = NULL;
+  CHECK_FAILS(tpt_barrier(both, 2, &results, &count), TPT_INVALID_ARGUMENT, "operand 1");
+  tpt_program_release(program);
+  test_release(&a);
+  test_release(&b);
+}
+
 int main(void) {
   if (!test_open("1")) return 0;
   RUN(test_if_takes_the_branch_of_its_predicate);
@@ -262,5 +296,6 @@ int main(void) {
   RUN(test_writes_are_refused);
   RUN(test_a_branch_draws_as_its_calls_would);
   RUN(test_a_body_draws_on);
+  RUN(test_a_barrier_passes_values_and_strides);
   return TEST_RESULT;
 }

@@ -46,8 +46,17 @@ static void test_copy_converts_and_broadcasts(void) {
   CHECK_FAILS(lower_copy(1, (int64_t[]){3}, 2, (int64_t[]){2, 3}), TPT_INVALID_ARGUMENT, "size");
 }
 
+static void test_only_aten_ops_are_called_so(void) {
+  CHECK(strcmp(tpt_label_prefix("add.Tensor"), "aten::") == 0);
+  CHECK(strcmp(tpt_label_prefix("copy_"), "aten::") == 0);
+  CHECK(strcmp(tpt_label_prefix("_to_copy"), "aten::") == 0);
+  CHECK(strcmp(tpt_label_prefix("train_step#0 forward"), "") == 0);
+  CHECK(strcmp(tpt_label_prefix("cond"), "") == 0);
+}
+
 int main(void) {
   RUN(test_internal_ops_number_after_the_rows);
   RUN(test_copy_converts_and_broadcasts);
+  RUN(test_only_aten_ops_are_called_so);
   return TEST_RESULT;
 }

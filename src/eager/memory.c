@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "eager/device.h"
+#include "eager/internal_op.h"
 #include "eager/program.h"
 
 // A storage of at least 1/PROMISE_SHARE of the memory is held against what was promised to others.
@@ -78,7 +79,8 @@ static void append_largest(tpt_str_t* text, const tpt_device_t* device) {
     const tpt_site_t* site = &largest[i]->cell->site;
     tpt_site_print(site, place, sizeof(place));
     if (site->name)
-      tpt_str_printf(text, *place ? " (aten::%s, %s)" : " (aten::%s%s)", site->name, place);
+      tpt_str_printf(text, *place ? " (%s%s, %s)" : " (%s%s%s)", tpt_label_prefix(site->name),
+                     site->name, place);
     else if (*place)
       tpt_str_printf(text, " (copied from the host, %s)", place);
   }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/allocator.h"
+#include "eager/internal_op.h"
 #include "eager/program.h"
 
 enum { VALUE_MAX = 1 << 24 };
@@ -112,9 +113,10 @@ tpt_status_t tpt_trace_value_of(tpt_trace_t* trace, tpt_cell_t* cell, const tpt_
 tpt_status_t tpt_trace_no_value(const tpt_cell_t* cell) {
   if (cell->failure) return tpt_status_clone(cell->failure);
   TPT_FAIL(TPT_FAILED_PRECONDITION,
-           "the value of aten::%s does not exist: it was recorded for a compiled program, where no "
+           "the value of %s%s does not exist: it was recorded for a compiled program, where no "
            "value "
            "can be read while the program is captured, and none outside it afterwards",
+           cell->site.name ? tpt_label_prefix(cell->site.name) : "",
            cell->site.name ? cell->site.name : "a placeholder");
 }
 
@@ -406,8 +408,9 @@ static tpt_status_t lower_record(const tpt_record_t* record, number_source_t* so
   b.group_count = record->group_count;
   TPT_TRY(tpt_build_lower(&b, record->precision));
   if (b.result_count != record->result_count)
-    TPT_FAIL(TPT_INTERNAL, "aten::%s gave %u values when recorded and %u in the program",
-             record->entry->label, record->result_count, b.result_count);
+    TPT_FAIL(TPT_INTERNAL, "%s%s gave %u values when recorded and %u in the program",
+             tpt_label_prefix(record->entry->label), record->entry->label, record->result_count,
+             b.result_count);
   for (uint32_t i = 0; i < b.result_count; i++)
     values[record->first_result + i] = b.results[i];
   count_draws(outer->graph, &source->draws[record->stream], &b.lower);

@@ -68,6 +68,18 @@ static void test_two_reductions_of_one_array_share_a_loop(void) {
   CHECK_EQ(steps_of(g, r, 2), 1);
 }
 
+// Without the barrier the second product would be the first.
+static void test_nothing_is_merged_across_a_barrier(void) {
+  tpt_graph_t* g = program_graph();
+  tpt_type_t type = matrix(8, 8);
+  tpt_value_t x = tpt_graph_parameter(g, &type), z = tpt_graph_parameter(g, &type);
+  tpt_dot_t dot = {.contract_count = 1, .lhs_contract = {1}, .rhs_contract = {0}};
+  tpt_value_t a = tpt_hlo_dot_general(g, x, x, &dot);
+  tpt_value_t behind = tpt_hlo_optimization_barrier(g, (tpt_value_t[]){x, z}, 2);
+  tpt_value_t both[2] = {a, tpt_hlo_dot_general(g, behind, behind, &dot)};
+  CHECK_EQ(steps_of(g, both, 2), 2);
+}
+
 static void test_equal_and_dead_nodes_vanish(void) {
   tpt_graph_t* g = program_graph();
   tpt_type_t type = matrix(8, 8);
@@ -183,6 +195,7 @@ int main(void) {
   RUN(test_an_optimizer_update_is_one_loop_of_three_outputs);
   RUN(test_two_reductions_of_one_array_share_a_loop);
   RUN(test_equal_and_dead_nodes_vanish);
+  RUN(test_nothing_is_merged_across_a_barrier);
   RUN(test_transposes_fold_into_products);
   RUN(test_batched_transposes_fold_rightly);
   RUN(test_constant_expressions_are_folded);
