@@ -1,7 +1,7 @@
 """Recomputation where one graph holds forward and backward: a program of a whole training step.
 
-PyTorch's pass copies what a checkpoint marks before the backward nodes that need it. Here the copies
-of random draws start from the states that the forward's had, and what copies read goes through an
+PyTorch's pass copies what a checkpoint marks before the backward nodes that need it. Here copies of
+random draws start from the states that the forward's had, and what copies read goes through an
 optimization barrier: without it a compiler finds them equal to the forward's nodes, and nothing is
 recomputed. Invariant: the values are those of the graph without recomputation.
 """
