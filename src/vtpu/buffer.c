@@ -199,6 +199,10 @@ tpt_status_t vtpu_buffer_address(vtpu_buffer_t* buffer, void** out_address) {
   if (!status && vtpu_buffer_state(buffer) == VTPU_EVENT_FAILED)
     status = tpt_status_clone(vtpu_event_error(buffer->ready));
   if (!status) *out_address = buffer->block ? buffer->block->data : NULL;
+  if (!status && buffer->block) {
+    buffer->block->is_exposed = true;
+    vtpu_block_forget(buffer->block);
+  }
   vtpu_device_unlock(buffer->device);
   return status;
 }

@@ -16,12 +16,15 @@ static tpt_status_t fill_tables(vtpu_code_t* code) {
   code->results = tpt_calloc(results + 1, sizeof(*code->results));
   code->param_aliases = tpt_calloc(params + 1, sizeof(int));
   code->result_aliases = tpt_calloc(results + 1, sizeof(int));
-  if (!code->params || !code->results || !code->param_aliases || !code->result_aliases)
+  code->param_keeps = tpt_calloc(params + 1, sizeof(bool));
+  if (!code->params || !code->results || !code->param_aliases || !code->result_aliases ||
+      !code->param_keeps)
     TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a program's tables");
   for (int i = 0; i < code->param_count; i++) {
     code->params[i] = vtpu_program_parameter_type(program, i);
     code->param_size += (size_t)tpt_type_size(code->params[i]);
     code->param_aliases[i] = -1;
+    code->param_keeps[i] = vtpu_program_keeps(program, i);
   }
   for (int i = 0; i < code->result_count; i++) {
     int param = vtpu_program_alias(program, i);
@@ -83,6 +86,7 @@ void vtpu_code_release(vtpu_code_t* code) {
   tpt_free(code->results);
   tpt_free(code->param_aliases);
   tpt_free(code->result_aliases);
+  tpt_free(code->param_keeps);
   tpt_free(code->text);
   tpt_free(code);
 }

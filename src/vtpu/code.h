@@ -21,6 +21,7 @@ typedef struct vtpu_code {
   int* result_aliases;  // per result: the parameter whose memory it may take, or -1
   int* param_aliases;   // per parameter: the result that takes its memory, or -1
   int alias_count;
+  bool* param_keeps;  // per parameter: packed copies of it are worth keeping
   size_t temp_size;
   int64_t cost;                                // nanoseconds
   size_t param_size, result_size, alias_size;  // bytes, sums

@@ -54,7 +54,9 @@ tpt_status_t vtpu_device_create(const vtpu_device_params_t* params, vtpu_device_
   if (!device) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a device");
   device->params = *params;
   tpt_status_t status = vtpu_hbm_create(params->hbm_size, &device->hbm);
+  if (!status) status = vtpu_keeper_create(params->keep, &device->keeper);
   if (status) {
+    vtpu_hbm_release(device->hbm);
     tpt_free(device);
     return status;
   }
@@ -92,6 +94,7 @@ void vtpu_device_release(vtpu_device_t* device) {
   pthread_mutex_destroy(&device->mutex);
   vtpu_slab_deinit(&device->buffers);
   vtpu_hbm_release(device->hbm);
+  vtpu_keeper_release(device->keeper);
   tpt_free(device->scratch);
   tpt_free(device);
 }
@@ -209,8 +212,22 @@ void** vtpu_device_scratch(vtpu_device_t* device, size_t count) {
 
 // --- blocks -----------------------------------------------------------------------------------------------
 
+void vtpu_block_forget(vtpu_block_t* block) {
+  vtpu_keep_release(block->keep);
+  block->keep = NULL;
+  block->use_count = 0;
+}
+
+vtpu_keep_t* vtpu_block_keep(vtpu_device_t* device, vtpu_block_t* block) {
+  if (!block || block->is_exposed || block->use_count++ == 0) return NULL;
+  if (!block->keep) block->keep = vtpu_keep_create(device->keeper);
+  return block->keep;
+}
+
 static void free_if_unused(vtpu_device_t* device, vtpu_block_t* block) {
-  if (block->ref_count == 0 && block->hold_count == 0) vtpu_hbm_free(device->hbm, block);
+  if (block->ref_count > 0 || block->hold_count > 0) return;
+  vtpu_block_forget(block);
+  vtpu_hbm_free(device->hbm, block);
 }
 
 void vtpu_block_unref(vtpu_device_t* device, vtpu_block_t* block) {

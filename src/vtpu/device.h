@@ -18,6 +18,7 @@
 #include "base/thread.h"
 #include "vtpu/event.h"
 #include "vtpu/hbm.h"
+#include "vtpu/keep.h"
 #include "vtpu/slab.h"
 
 typedef struct vtpu_task vtpu_task_t;
@@ -46,6 +47,7 @@ typedef struct vtpu_device_params {
   int64_t inline_limit;  // nanoseconds of estimated work that may run on the submitting thread
   bool flush_subnormals;
   bool profile;  // programs measure their steps
+  size_t keep;   // bytes of packed operands that are kept from call to call
   void* owner;   // whatever the creator wants to find again
 } vtpu_device_params_t;
 
@@ -53,6 +55,7 @@ typedef struct vtpu_device {
   pthread_mutex_t mutex;
   vtpu_device_params_t params;
   vtpu_hbm_t* hbm;
+  vtpu_keeper_t* keeper;
   uint64_t submitted, completed;  // tickets
   // --- buffers
   vtpu_slab_t buffers;
@@ -104,6 +107,11 @@ TPT_MUST_USE tpt_status_t vtpu_device_submit(vtpu_device_t* device, vtpu_task_t*
 // An array of `count` pointers, valid while the lock is held; NULL when no memory is left.
 void** vtpu_device_scratch(vtpu_device_t* device, size_t count);
 // Gives up one owner's, or one reader's, claim on a block; frees it with the last.
+// The content is about to change, or to end: nothing kept of it is of use any more.
+void vtpu_block_forget(vtpu_block_t* block);
+// The keep of the block's present content for a launch that reads it; NULL when it is used for the
+// first time, or may change unseen.
+vtpu_keep_t* vtpu_block_keep(vtpu_device_t* device, vtpu_block_t* block);
 void vtpu_block_unref(vtpu_device_t* device, vtpu_block_t* block);
 void vtpu_block_unhold(vtpu_device_t* device, vtpu_block_t* block);
 

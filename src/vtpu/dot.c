@@ -108,6 +108,32 @@ int64_t vtpu_dot_batch_offset(const vtpu_dot_shape_t* shape, int side, int64_t b
   return offset;
 }
 
+enum { KEEP_MIN = 4096 };  // elements; smaller operands are packed in no time
+
+static void form_add(vtpu_dot_form_t* form, int64_t word) {
+  form->words[form->count++] = word;
+}
+
+void vtpu_dot_form_make(const vtpu_dot_shape_t* shape, int side, vtpu_dot_way_t how, int64_t more,
+                        vtpu_dot_form_t* out) {
+  const vtpu_dot_side_t* at = &shape->sides[side];
+  out->count = 0;
+  if (at->free.table || at->contract.table || at->free.count * shape->k < KEEP_MIN) return;
+  form_add(out, how);
+  form_add(out, more);
+  form_add(out, side);
+  form_add(out, at->dtype);
+  form_add(out, at->contract_inner);
+  form_add(out, at->free.count);
+  form_add(out, at->free.stride);
+  form_add(out, at->contract.count);
+  form_add(out, at->contract.stride);
+  for (int d = 0; d < shape->batch_rank; d++) {
+    form_add(out, shape->batch_dims[d]);
+    form_add(out, at->batch_stride[d]);
+  }
+}
+
 double vtpu_dot_bytes(const vtpu_kernel_t* kernel) {
   return (double)(tpt_type_size(&kernel->operand_types[0]) +
                   tpt_type_size(&kernel->operand_types[1]) +

@@ -44,6 +44,16 @@ TPT_MUST_USE tpt_status_t vtpu_dot_shape_make(const vtpu_kernel_t* kernel, vtpu_
 // Prepares the kernel for a shape, by the best of the ways below.
 TPT_MUST_USE tpt_status_t vtpu_dot_shape_prepare(vtpu_kernel_t* kernel,
                                                  const vtpu_dot_shape_t* shape);
+// What a packed copy of an operand depends on (keep.h): the way (`how`, and `more` of it), its place in
+// the array.
+enum { VTPU_DOT_FORM_MAX = 24 + 2 * TPT_RANK_MAX };
+typedef struct vtpu_dot_form {
+  size_t count;  // 0: it is not kept
+  int64_t words[VTPU_DOT_FORM_MAX];
+} vtpu_dot_form_t;
+typedef enum vtpu_dot_way { VTPU_DOT_WAY_STRIPS = 1, VTPU_DOT_WAY_BF16 } vtpu_dot_way_t;
+void vtpu_dot_form_make(const vtpu_dot_shape_t* shape, int side, vtpu_dot_way_t how, int64_t more,
+                        vtpu_dot_form_t* out);
 // Bytes that a product reads and writes at least.
 double vtpu_dot_bytes(const vtpu_kernel_t* kernel);
 // Elements from the start of an operand to its batch element `batch`.

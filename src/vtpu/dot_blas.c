@@ -6,6 +6,7 @@
 
 #include "vtpu/dot_tile.h"
 #include "vtpu/gemv.h"
+#include "vtpu/keep.h"
 #include "vtpu/lane.h"
 
 enum {
@@ -39,8 +40,10 @@ typedef struct dot {
   vtpu_dot_shape_t shape;
   side_t sides[2];
   int64_t k_block, m_tiles, n_tiles;
-  vtpu_gemv_fn_t gemv;  // (optional) one side is a vector, the other is converted on the way
-  int vector_side;      // with gemv
+  vtpu_gemv_fn_t gemv;   // (optional) one side is a vector, the other is converted on the way
+  int vector_side;       // with gemv
+  vtpu_dot_form_t form;  // (optional) of the matrix as bf16, which may be kept
+  vtpu_gemv_fn_t kept_gemv;
   size_t element_size;  // of the compute type
   vtpu_dot_target_t target;
   int lane_count;
@@ -51,6 +54,7 @@ typedef struct dot {
 typedef struct run {
   const dot_t* dot;
   vtpu_dot_call_t call;
+  uint16_t* kept;  // (optional) the matrix of a gemv, rounded: batch x outer x inner, dense
 } run_t;
 
 static void side_parts(side_t* side, vtpu_compute_t compute, tpt_precision_t precision) {
@@ -79,7 +83,11 @@ static void choose_gemv(dot_t* dot) {
       (matrix->at.dtype == TPT_F32 && matrix->parts[0] != VTPU_PART_HIGH))
     return;
   dot->gemv = vtpu_gemv_fn(matrix->at.dtype, matrix->part_count > 1, !matrix->at.contract_inner);
-  if (dot->gemv) vectors->at.contract_inner = true;  // as they are staged
+  if (!dot->gemv) return;
+  vectors->at.contract_inner = true;  // as they are staged
+  if (matrix->at.dtype != TPT_F32 || matrix->part_count > 1) return;
+  vtpu_dot_form_make(&dot->shape, 1 - dot->vector_side, VTPU_DOT_WAY_BF16, 0, &dot->form);
+  dot->kept_gemv = vtpu_gemv_fn(TPT_BF16, false, !matrix->at.contract_inner);
 }
 
 static void choose_tiles(dot_t* dot) {
@@ -188,6 +196,7 @@ tpt_status_t vtpu_dot_blas_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t
   kernel->cost = (int64_t)(kernel->flops * passes / rate + vtpu_dot_bytes(kernel) / 10) + 100;
   kernel->cost += items * 60;
   dot->lane_count = vtpu_lane_count(items, kernel->cost);
+  if (dot->form.count > 0) kernel->keep_operands[1 - dot->vector_side] = true;
   if (kernel->epilogue) kernel->epilogue->lane_count = dot->lane_count;
   layout_scratch(dot, kernel);
   kernel->state = dot;
@@ -324,9 +333,15 @@ static void tile_gemv(const run_t* run, const tile_t* tile) {
   gemv.rows = matrix->at.contract_inner ? count : dot->shape.k;
   gemv.cols = matrix->at.contract_inner ? dot->shape.k : count;
   gemv.x = tile_operand(run, &whole, v, 0).data;
+  if (run->kept) {
+    const vtpu_axis_t* inner = vtpu_dot_inner(&matrix->at);
+    gemv.ld = inner->count;
+    gemv.matrix = run->kept + tile->at.batch * outer->count * inner->count +
+                  first * (matrix->at.contract_inner ? inner->count : 1);
+  }
   bool is_split = matrix->part_count > 1;
   if (is_split) gemv.x_low = tile_operand(run, &whole, v, 1).data;
-  dot->gemv(&gemv);
+  (run->kept ? dot->kept_gemv : dot->gemv)(&gemv);
   if (is_split)
     vtpu_low_add(tile->at.sum, tile->at.ld, tile->at.low, tile->at.count[0], tile->at.count[1]);
 }
@@ -377,6 +392,35 @@ static void tile_item(void* arg, int64_t item, int lane) {
   vtpu_dot_tile_end(&dot->target, &run->call, &tile.at);
 }
 
+// Rounds a stretch of rows of the matrix of a gemv into the copy that is kept.
+static void round_item(void* arg, int64_t item, int lane) {
+  const run_t* run = arg;
+  const dot_t* dot = run->dot;
+  int side = 1 - dot->vector_side;
+  const vtpu_dot_side_t* at = &dot->sides[side].at;
+  const vtpu_axis_t *outer = vtpu_dot_outer(at), *inner = vtpu_dot_inner(at);
+  int64_t batch = item / outer->count, row = item % outer->count;
+  const float* from = (const float*)run->call.in[side] +
+                      vtpu_dot_batch_offset(&dot->shape, side, batch) + row * outer->stride;
+  (void)lane;
+  vtpu_bf16_from_f32(from, run->kept + item * inner->count, inner->count);
+}
+
+static vtpu_kept_t* kept_take(run_t* run, const vtpu_exec_t* exec) {
+  const dot_t* dot = run->dot;
+  int side = 1 - dot->vector_side;
+  const vtpu_dot_side_t* at = &dot->sides[side].at;
+  int64_t rows = dot->shape.batch_count * vtpu_dot_outer(at)->count;
+  size_t size = (size_t)(rows * vtpu_dot_inner(at)->count) * sizeof(uint16_t);
+  bool is_fresh;
+  vtpu_kept_t* kept =
+      vtpu_keep_take(exec->operand_keeps[side], dot->form.words, dot->form.count, size, &is_fresh);
+  if (!kept) return NULL;
+  run->kept = vtpu_kept_data(kept);
+  if (is_fresh) vtpu_lane_for(exec, dot->lane_count, rows, round_item, run);
+  return kept;
+}
+
 static tpt_status_t run_blas(const vtpu_kernel_t* kernel, const vtpu_exec_t* exec, void* scratch,
                              const void* const* in, void* const* out) {
   const dot_t* dot = kernel->state;
@@ -385,6 +429,8 @@ static tpt_status_t run_blas(const vtpu_kernel_t* kernel, const vtpu_exec_t* exe
   if (items == 0) return NULL;
   for (int s = 0; s < 2; s++)
     if (dot->sides[s].is_whole) stage_whole(&run, exec, s);
+  vtpu_kept_t* kept = dot->form.count > 0 ? kept_take(&run, exec) : NULL;
   vtpu_lane_for(exec, dot->lane_count, items, tile_item, &run);
+  vtpu_kept_give(kept);
   return NULL;
 }

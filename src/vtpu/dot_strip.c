@@ -3,6 +3,7 @@
 // several tiles read them, else a panel at a time by the tile that does. Tiles of the result are the
 // unit of parallel work; the order of a sum depends on k only.
 #include "vtpu/dot_tile.h"
+#include "vtpu/keep.h"
 #include "vtpu/lane.h"
 #include "vtpu/strip.h"
 
@@ -22,11 +23,14 @@ typedef struct side {
   vtpu_dot_side_t at;
   int part_count;  // 2 (high and low) for a three-pass product
   vtpu_strip_source_t parts[2];
-  int64_t block;  // free positions of a tile
-  bool is_whole;
+  int64_t block;         // free positions of a tile
+  bool is_whole;         // packed before the tiles; else so are copies that are kept
   int64_t strips;        // whole: of one batch element
-  int64_t strip_stride;  // bytes; of a panel or of the whole operand
+  int64_t panel_stride;  // bytes from a strip of a panel to the next
+  int64_t whole_stride;  // the same of the whole operand
+  size_t whole_size;     // bytes of a part
   size_t offset[2];      // of the parts, in scratch if whole, else in a lane's scratch
+  vtpu_dot_form_t form;  // of a copy that is kept
   int64_t k_step, k_steps, free_steps;  // cut into items of packing; free in steps of PACK_FREE
   int64_t pack_items;
 } side_t;
@@ -46,7 +50,19 @@ typedef struct dot {
 typedef struct run {
   const dot_t* dot;
   vtpu_dot_call_t call;
+  char* kept[2];          // (optional) copies of the sides, all parts
+  int64_t pack_items[2];  // what is left to do before the tiles
 } run_t;
+
+// True if strips of the whole operand lie ready while tiles are multiplied.
+static bool is_whole(const run_t* run, int s) {
+  return run->dot->sides[s].is_whole || run->kept[s];
+}
+
+static int64_t stride_of(const run_t* run, int s) {
+  const side_t* side = &run->dot->sides[s];
+  return is_whole(run, s) ? side->whole_stride : side->panel_stride;
+}
 
 static bool has_low(const dot_t* dot) {
   return dot->sides[0].part_count + dot->sides[1].part_count > 2;
@@ -95,24 +111,30 @@ static void choose_tiles(dot_t* dot) {
 }
 
 // Decides which sides are packed whole, and how that is cut into items.
-static void choose_wholes(dot_t* dot, size_t* inout_offset) {
+static void choose_wholes(dot_t* dot, vtpu_kernel_t* kernel, size_t* inout_offset) {
   const vtpu_dot_shape_t* shape = &dot->shape;
   for (int s = 0; s < 2; s++) {
     side_t* side = &dot->sides[s];
     side->strips = vtpu_strip_count(side->at.free.count);
-    side->strip_stride = vtpu_strip_stride(dot->unit, shape->k);
-    double size = (double)(shape->batch_count * side->strips) * (double)side->strip_stride;
+    side->whole_stride = vtpu_strip_stride(dot->unit, shape->k);
+    double size = (double)(shape->batch_count * side->strips) * (double)side->whole_stride;
     int64_t readers = s == 0 ? dot->n_tiles : dot->m_tiles;
-    side->is_whole = readers > 1 && size * side->part_count <= WHOLE_MAX;
-    if (!side->is_whole) continue;
-    for (int p = 0; p < side->part_count; p++)
-      side->offset[p] = vtpu_scratch_take(inout_offset, (size_t)size);
+    bool has_room = size * side->part_count <= WHOLE_MAX;
+    side->is_whole = readers > 1 && has_room;
+    side->whole_size = (size_t)size;
+    for (int p = 0; p < side->part_count && side->is_whole; p++)
+      side->offset[p] = vtpu_scratch_take(inout_offset, side->whole_size);
     int64_t rows = side->at.free.count < PACK_FREE ? side->at.free.count : PACK_FREE;
     if (rows < 1) rows = 1;
     side->k_step = vtpu_ceil_div(PACK_ITEM / rows, VTPU_STRIP_DEPTH_MAX) * VTPU_STRIP_DEPTH_MAX;
     side->k_steps = vtpu_ceil_div(shape->k, side->k_step);
     side->free_steps = vtpu_ceil_div(side->at.free.count, PACK_FREE);
     side->pack_items = shape->batch_count * side->free_steps * side->k_steps * side->part_count;
+    int64_t more = (int64_t)(intptr_t)dot->unit + side->parts[0];  // the second part follows
+    if (has_room)
+      vtpu_dot_form_make(shape, s, VTPU_DOT_WAY_STRIPS, more * 2 + (side->part_count > 1),
+                         &side->form);
+    kernel->keep_operands[s] = side->form.count > 0;
   }
 }
 
@@ -128,19 +150,20 @@ static size_t temp_size(const dot_t* dot, const side_t* side, int64_t free_count
 
 static void layout_scratch(dot_t* dot, vtpu_kernel_t* kernel) {
   size_t offset = 0, lane = 0, temp = 0;
-  choose_wholes(dot, &offset);
+  choose_wholes(dot, kernel, &offset);
   bool has_panel = !dot->sides[0].is_whole || !dot->sides[1].is_whole;
   dot->k_block = has_panel && dot->shape.k > K_PANEL ? K_PANEL : dot->shape.k;
   for (int s = 0; s < 2; s++) {
     side_t* side = &dot->sides[s];
-    int64_t rows = side->is_whole ? PACK_FREE : side->block;
-    size_t size = temp_size(dot, side, rows, side->is_whole ? side->k_step : dot->k_block);
+    size_t size = temp_size(dot, side, PACK_FREE, side->k_step);
     if (size > temp) temp = size;
     if (side->is_whole) continue;
-    side->strip_stride = vtpu_strip_stride(dot->unit, dot->k_block);
+    size = temp_size(dot, side, side->block, dot->k_block);
+    if (size > temp) temp = size;
+    side->panel_stride = vtpu_strip_stride(dot->unit, dot->k_block);
     for (int p = 0; p < side->part_count; p++)
       side->offset[p] =
-          vtpu_scratch_take(&lane, (size_t)(vtpu_strip_count(side->block) * side->strip_stride));
+          vtpu_scratch_take(&lane, (size_t)(vtpu_strip_count(side->block) * side->panel_stride));
   }
   dot->temp_offset = vtpu_scratch_take(&lane, temp);
   int64_t block[2] = {dot->sides[0].block, dot->sides[1].block};
@@ -187,15 +210,17 @@ static vtpu_strip_block_t side_block(const run_t* run, int s, int part, int64_t 
       .contract_inner = side->at.contract_inner,
       .source = side->parts[part],
       .is_rhs = s == 1,
-      .strip_stride = side->strip_stride,
+      .strip_stride = stride_of(run, s),
   };
 }
 
 // Where a strip of a whole operand lies.
-static char* whole_at(const run_t* run, const side_t* side, int part, int64_t batch,
-                      int64_t first_free) {
+static char* whole_at(const run_t* run, int s, int part, int64_t batch, int64_t first_free) {
+  const side_t* side = &run->dot->sides[s];
+  char* base = run->call.scratch + side->offset[part];
+  if (run->kept[s]) base = run->kept[s] + side->whole_size * (size_t)part;
   int64_t strip = batch * side->strips + first_free / VTPU_STRIP_FREE;
-  return run->call.scratch + side->offset[part] + strip * side->strip_stride;
+  return base + strip * side->whole_stride;
 }
 
 static char* lane_memory(const run_t* run, int lane) {
@@ -205,8 +230,8 @@ static char* lane_memory(const run_t* run, int lane) {
 static void pack_item(void* arg, int64_t item, int lane) {
   const run_t* run = arg;
   const dot_t* dot = run->dot;
-  int s = item >= dot->sides[0].pack_items;
-  if (s == 1) item -= dot->sides[0].pack_items;
+  int s = item >= run->pack_items[0];
+  if (s == 1) item -= run->pack_items[0];
   const side_t* side = &dot->sides[s];
   int64_t k = item % side->k_steps * side->k_step;
   item /= side->k_steps;
@@ -218,7 +243,7 @@ static void pack_item(void* arg, int64_t item, int lane) {
   int64_t k_left = dot->shape.k - k, free_left = side->at.free.count - free;
   block.first_k = k, block.k_count = k_left < side->k_step ? k_left : side->k_step;
   block.first_free = free, block.free_count = free_left < PACK_FREE ? free_left : PACK_FREE;
-  block.out = whole_at(run, side, part, batch, free) + vtpu_strip_size(dot->unit, k);
+  block.out = whole_at(run, s, part, batch, free) + vtpu_strip_size(dot->unit, k);
   vtpu_strip_pack(run->dot->unit, &block, lane_memory(run, lane) + dot->temp_offset);
 }
 
@@ -231,8 +256,8 @@ typedef struct tile {
 
 static const char* tile_operand(const run_t* run, const tile_t* tile, int s, int part) {
   const side_t* side = &run->dot->sides[s];
-  if (side->is_whole)
-    return whole_at(run, side, part, tile->at.batch, tile->at.first[s]) +
+  if (is_whole(run, s))
+    return whole_at(run, s, part, tile->at.batch, tile->at.first[s]) +
            vtpu_strip_size(run->dot->unit, tile->k);
   vtpu_strip_block_t block = side_block(run, s, part, tile->at.batch);
   block.first_free = tile->at.first[s], block.free_count = tile->at.count[s];
@@ -255,8 +280,8 @@ static void tile_sum(const run_t* run, tile_t* tile) {
         operand[s][p] = tile_operand(run, tile, s, p);
     vtpu_strip_product_t product = {.a = operand[0][0],
                                     .b = operand[1][0],
-                                    .a_stride = dot->sides[0].strip_stride,
-                                    .b_stride = dot->sides[1].strip_stride,
+                                    .a_stride = stride_of(run, 0),
+                                    .b_stride = stride_of(run, 1),
                                     .m = (int)tile->at.count[0],
                                     .n = (int)tile->at.count[1],
                                     .k = tile->k_count,
@@ -297,10 +322,23 @@ static tpt_status_t run_strips(const vtpu_kernel_t* kernel, const vtpu_exec_t* e
                                const void* const* in, void* const* out) {
   const dot_t* dot = kernel->state;
   run_t run = {.dot = dot, .call = {exec, in, out, scratch}};
+  vtpu_kept_t* kept[2];
   int64_t items = dot->shape.batch_count * dot->m_tiles * dot->n_tiles;
   if (items == 0) return NULL;
-  vtpu_lane_for(exec, dot->lane_count, dot->sides[0].pack_items + dot->sides[1].pack_items,
-                pack_item, &run);
+  for (int s = 0; s < 2; s++) {
+    const side_t* side = &dot->sides[s];
+    bool is_fresh = false;
+    kept[s] = NULL;
+    if (side->form.count > 0)
+      kept[s] = vtpu_keep_take(exec->operand_keeps[s], side->form.words, side->form.count,
+                               side->whole_size * (size_t)side->part_count, &is_fresh);
+    if (kept[s]) run.kept[s] = vtpu_kept_data(kept[s]);
+    bool packs = kept[s] ? is_fresh : side->is_whole;
+    run.pack_items[s] = packs ? side->pack_items : 0;
+  }
+  vtpu_lane_for(exec, dot->lane_count, run.pack_items[0] + run.pack_items[1], pack_item, &run);
   vtpu_lane_for(exec, dot->lane_count, items, tile_item, &run);
+  for (int s = 0; s < 2; s++)
+    vtpu_kept_give(kept[s]);
   return NULL;
 }

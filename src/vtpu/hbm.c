@@ -292,7 +292,9 @@ tpt_status_t vtpu_hbm_alloc(vtpu_hbm_t* hbm, size_t size, vtpu_block_t** out_blo
   } else {
     TPT_TRY(alloc_merged(hbm, units * UNIT, &block));
   }
-  block->ref_count = block->hold_count = 0;
+  block->ref_count = block->hold_count = block->use_count = 0;
+  block->is_exposed = false;
+  block->keep = NULL;
   hbm->in_use += block->size;
   if (hbm->in_use > hbm->peak) hbm->peak = hbm->in_use;
   if (block->size > hbm->largest_alloc) hbm->largest_alloc = block->size;

@@ -18,9 +18,12 @@ typedef struct vtpu_block vtpu_block_t;
 // A piece of HBM. `data` is aligned to 64; `size` is the request rounded up to a multiple of 64.
 struct vtpu_block {
   // --- the owner's; last_use survives a free and is the newest of what was merged
-  uint64_t last_use;    // ticket of the last submitted work that touches the memory
-  uint32_t ref_count;   // buffers that own it
-  uint32_t hold_count;  // readers outside the device's order; no in-place reuse while above 0
+  uint64_t last_use;       // ticket of the last submitted work that touches the memory
+  uint32_t ref_count;      // buffers that own it
+  uint32_t hold_count;     // readers outside the device's order; no in-place reuse while above 0
+  uint32_t use_count;      // launches that asked for a keep of the present content
+  bool is_exposed;         // its address was given out: the content may change unseen
+  struct vtpu_keep* keep;  // (optional) of the present content
   // --- the allocator's
   char* data;
   size_t size;

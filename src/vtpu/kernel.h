@@ -21,6 +21,7 @@ struct vtpu_kernel {
   size_t scratch_size;  // bytes of scratch for one run (all threads together)
   int64_t cost;         // nanoseconds, rough; 0: the planner estimates from bytes
   double flops;
+  bool keep_operands[2];  // operands of which a packed copy may be kept (exec->operand_keeps)
   // --- (optional) set before prepare: what becomes of the results (epilogue.h); `out` of a run are then
   // the epilogue's arrays, and `in` goes on with what it reads
   struct vtpu_epilogue* epilogue;

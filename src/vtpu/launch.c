@@ -14,8 +14,9 @@ typedef struct survey {
   vtpu_event_t* failed;  // the event of an argument that failed; borrowed
   int pending_count;
   int donated_count;
-  void** in;   // per argument: its memory
-  void** out;  // per result
+  void** in;            // per argument: its memory
+  vtpu_keep_t** keeps;  // per argument: where copies of it are kept, or NULL; borrowed
+  void** out;           // per result
 } survey_t;
 
 // --- arguments ------------------------------------------------------------------------------------------
@@ -75,15 +76,20 @@ static tpt_status_t survey_argument(const vtpu_launch_t* launch, size_t i, surve
     if (state == VTPU_EVENT_FAILED && !survey->failed) survey->failed = buffer->ready;
   }
   survey->in[i] = buffer->block ? buffer->block->data : NULL;
+  survey->keeps[i] = NULL;
+  if (launch->code->param_keeps[i] && !is_donated)
+    survey->keeps[i] = vtpu_block_keep(launch->device, buffer->block);
   return NULL;
 }
 
 static tpt_status_t survey_arguments(const vtpu_launch_t* launch, survey_t* survey) {
   const vtpu_code_t* code = launch->code;
   if (launch->arg_count != (size_t)code->param_count) return count_mismatch(launch);
-  survey->in = vtpu_device_scratch(launch->device, launch->arg_count + (size_t)code->result_count);
+  survey->in =
+      vtpu_device_scratch(launch->device, 2 * launch->arg_count + (size_t)code->result_count);
   if (!survey->in) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a launch");
   survey->out = survey->in + launch->arg_count;
+  survey->keeps = (vtpu_keep_t**)(survey->out + code->result_count);
   launch->device->launch_count++;
   for (size_t i = 0; i < launch->arg_count; i++)
     TPT_TRY(survey_argument(launch, i, survey));
@@ -116,6 +122,7 @@ static tpt_status_t create_result(const vtpu_launch_t* launch, int i, survey_t* 
     result = vtpu_buffer_new(launch->device, type);
     if (!result) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory for a buffer's handle");
     result->block = source->block;
+    vtpu_block_forget(result->block);
     result->block->ref_count++;
   } else {
     TPT_TRY_NOTE(vtpu_buffer_new_block(launch->device, type, &result), "result %d of a program", i);
@@ -161,6 +168,7 @@ static tpt_status_t run_inline(const vtpu_launch_t* launch, const survey_t* surv
       .temp = temp,
       .flush_subnormals = device->params.flush_subnormals,
       .profile = device->params.profile,
+      .keeps = survey->keeps,
   };
   tpt_status_t status = vtpu_program_run(code->program, &exec, survey->in, survey->out);
   if (status) {
@@ -187,6 +195,7 @@ typedef struct launch_task {
   void* temp;
   void** in;
   void** out;
+  vtpu_keep_t** keeps;      // references, per argument
   vtpu_buffer_t** donated;  // references
   int donated_count;
 } launch_task_t;
@@ -196,7 +205,8 @@ static tpt_status_t run_launch(vtpu_task_t* task) {
   vtpu_exec_t exec = {.pool = t->device->params.pool,
                       .temp = t->temp,
                       .flush_subnormals = t->device->params.flush_subnormals,
-                      .profile = t->device->params.profile};
+                      .profile = t->device->params.profile,
+                      .keeps = t->keeps};
   return vtpu_program_run(t->code->program, &exec, t->in, t->out);
 }
 
@@ -207,14 +217,18 @@ static void finish_launch(vtpu_task_t* task, tpt_status_t status) {
 }
 
 static void release_launch(vtpu_task_t* task) {
-  vtpu_code_release(((launch_task_t*)task)->code);
+  launch_task_t* t = (launch_task_t*)task;
+  for (int i = 0; i < t->code->param_count; i++)
+    vtpu_keep_release(t->keeps[i]);
+  vtpu_code_release(t->code);
   tpt_free(task);
 }
 
 static tpt_status_t create_task(const vtpu_launch_t* launch, const survey_t* survey, void* temp,
                                 launch_task_t** out_task) {
   size_t args = launch->arg_count, results = (size_t)launch->code->result_count;
-  size_t pointers = args + results + (size_t)survey->pending_count + (size_t)survey->donated_count;
+  size_t pointers =
+      2 * args + results + (size_t)survey->pending_count + (size_t)survey->donated_count;
   launch_task_t* t = tpt_malloc(sizeof(*t) + pointers * sizeof(void*));
   if (!t) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no memory to queue a launch");
   memset(t, 0, sizeof(*t));
@@ -230,7 +244,8 @@ static tpt_status_t create_task(const vtpu_launch_t* launch, const survey_t* sur
   t->temp = temp;
   t->in = (void**)(t + 1);
   t->out = t->in + args;
-  t->task.waits = (vtpu_event_t**)(t->out + results);
+  t->keeps = (vtpu_keep_t**)(t->out + results);
+  t->task.waits = (vtpu_event_t**)(t->keeps + args);
   t->donated = (vtpu_buffer_t**)(t->task.waits + survey->pending_count);
   memcpy(t->in, survey->in, (args + results) * sizeof(void*));
   *out_task = t;
@@ -244,6 +259,7 @@ static void commit_task(const vtpu_launch_t* launch, const survey_t* survey, lau
   t->code = vtpu_code_retain(launch->code);
   for (size_t i = 0; i < launch->arg_count; i++) {
     vtpu_buffer_t* buffer = launch->args[i];
+    t->keeps[i] = vtpu_keep_retain(survey->keeps[i]);
     if (buffer->block) buffer->block->last_use = ticket;
     // An argument that became ready since the survey is still safe to wait for.
     if (buffer->ready && t->task.wait_count < survey->pending_count &&

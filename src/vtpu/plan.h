@@ -56,6 +56,7 @@ struct vtpu_step {
   const vtpu_rows_t* rows;       // of a row step
   const vtpu_kernel_row_t* row;
   vtpu_kernel_t* kernel;
+  int32_t keep_params[2];  // parameters that are operands which the kernel would keep; -1: none
   const struct vtpu_epilogue* epilogue;  // of the kernel; `spec` is its loop's, by program buffers
   struct fuse_loop* finish;              // while planning: a loop that wants to be the epilogue
   // Operand and result buffers (of control flow: operands, then what its blocks capture). Copies have
@@ -101,6 +102,7 @@ struct vtpu_program {
   const tpt_type_t** parameter_types;
   const tpt_type_t** result_types;
   int32_t* aliases;  // per result
+  bool* keeps;       // per parameter
   int64_t cost;
   double flops, bytes;
 };

@@ -117,7 +117,7 @@ TPT_MUST_USE tpt_status_t vtpu_client_place(vtpu_client_t* client, PJRT_Device* 
 
 typedef struct vtpu_client_options {
   const vtpu_chip_t* chip;
-  int64_t devices, hbm, threads, inline_limit;
+  int64_t devices, hbm, threads, inline_limit, keep;
   bool flush_subnormals, profile;
   double memory_fraction;
 } vtpu_client_options_t;

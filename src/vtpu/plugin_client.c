@@ -107,6 +107,7 @@ static tpt_status_t create_device(vtpu_client_t* client, int id,
                                  .inline_limit = options->inline_limit,
                                  .flush_subnormals = options->flush_subnormals,
                                  .profile = options->profile,
+                                 .keep = (size_t)options->keep,
                                  .owner = device};
   return vtpu_device_create(&params, &device->device);
 }

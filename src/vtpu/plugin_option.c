@@ -35,12 +35,12 @@ static const option_t* find_option(const PJRT_NamedValue* value) {
 }
 
 static tpt_status_t unknown_option(const PJRT_NamedValue* value) {
-  TPT_FAIL(
-      TPT_INVALID_ARGUMENT,
-      "unknown client option '%.*s'; vtpu knows chip, devices (or cpu_device_count), hbm, "
-      "threads, flush_subnormals, profile, inline_limit, memory_fraction, and ignores those of TPU "
-      "runtimes such as premapped_buffer_size",
-      value->name_size < 60 ? (int)value->name_size : 60, value->name);
+  TPT_FAIL(TPT_INVALID_ARGUMENT,
+           "unknown client option '%.*s'; vtpu knows chip, devices (or cpu_device_count), hbm, "
+           "threads, flush_subnormals, profile, inline_limit, keep, memory_fraction, and ignores "
+           "those of TPU "
+           "runtimes such as premapped_buffer_size",
+           value->name_size < 60 ? (int)value->name_size : 60, value->name);
 }
 
 static tpt_status_t bad_value(const option_t* option) {
@@ -84,6 +84,9 @@ static bool store_int(option_id_t id, int64_t number, vtpu_client_options_t* out
   case OPTION_profile:
     out->profile = number != 0;
     return number == 0 || number == 1;
+  case OPTION_keep:
+    out->keep = number;
+    return number >= 0;
   case OPTION_inline_limit:
     out->inline_limit = number;
     return number >= -1;
@@ -117,7 +120,8 @@ static tpt_status_t store(const PJRT_NamedValue* value, vtpu_client_options_t* o
 
 tpt_status_t vtpu_client_options_parse(const PJRT_NamedValue* values, size_t count,
                                        vtpu_client_options_t* out) {
-  *out = (vtpu_client_options_t){.devices = 1, .inline_limit = 20000, .memory_fraction = 1};
+  *out = (vtpu_client_options_t){
+      .devices = 1, .inline_limit = 20000, .keep = 512 << 20, .memory_fraction = 1};
   TPT_TRY(vtpu_chip_find("v5e", 3, &out->chip));
   if (count > 0) TPT_TRY(vtpu_need(values, "create_options"));
   for (size_t i = 0; i < count; i++)

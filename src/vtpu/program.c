@@ -60,6 +60,23 @@ static tpt_status_t steps_keep(plan_t* plan, vtpu_block_plan_t* block) {
   return NULL;
 }
 
+// Which operands of kernels are arguments that may be kept.
+static void keeps_set(vtpu_program_t* program, vtpu_block_plan_t* block) {
+  for (uint32_t i = 0; i < block->step_count; i++) {
+    vtpu_step_t* step = &block->steps[i];
+    for (uint32_t b = 0; b < step->block_count; b++)
+      keeps_set(program, step->blocks[b]);
+    for (uint32_t s = 0; s < 2; s++) {
+      step->keep_params[s] = -1;
+      if (!step->kernel || !step->kernel->keep_operands[s] || s >= step->read_count) continue;
+      const vtpu_plan_buffer_t* buffer = &program->buffers[step->reads[s]];
+      if (buffer->space != VTPU_SPACE_PARAM) continue;
+      step->keep_params[s] = (int32_t)buffer->number;
+      program->keeps[buffer->number] = true;
+    }
+  }
+}
+
 static tpt_status_t plan_make(plan_t* plan) {
   vtpu_program_t* program = plan->program;
   uint32_t node_count = tpt_graph_node_count(plan->graph);
@@ -80,6 +97,9 @@ static tpt_status_t plan_make(plan_t* plan) {
   if (program->buffers && plan->buffer_count > 0)
     memcpy(program->buffers, plan->buffers, sizeof(*plan->buffers) * plan->buffer_count);
   program->buffer_count = (uint32_t)plan->buffer_count;
+  program->keeps = tpt_arena_calloc(plan->arena, program->parameter_count + 1, sizeof(bool));
+  TPT_TRY(tpt_arena_status(plan->arena));
+  keeps_set(program, program->main);
   program->table_size = (plan->buffer_count * sizeof(void*) + 63) & ~(size_t)63;
   program->temp_size += program->table_size;
   costs_add(program->main, program);
@@ -137,6 +157,9 @@ const tpt_type_t* vtpu_program_result_type(const vtpu_program_t* program, int re
 int vtpu_program_alias(const vtpu_program_t* program, int result) {
   return program->aliases[result];
 }
+bool vtpu_program_keeps(const vtpu_program_t* program, int parameter) {
+  return program->keeps[parameter];
+}
 size_t vtpu_program_temp_size(const vtpu_program_t* program) {
   return program->temp_size;
 }
@@ -175,7 +198,10 @@ tpt_status_t vtpu_step_kernel(const vtpu_step_t* step, const vtpu_run_t* run) {
     pointers[i] = run->pointers[step->reads[i]];
   for (uint32_t r = 0; r < step->write_count; r++)
     pointers[step->read_count + r] = run->pointers[step->writes[r]];
-  tpt_status_t status = step->row->run(step->kernel, run->exec, run->temp + step->scratch_offset,
+  vtpu_exec_t exec = *run->exec;
+  for (int s = 0; s < 2 && exec.keeps; s++)
+    if (step->keep_params[s] >= 0) exec.operand_keeps[s] = exec.keeps[step->keep_params[s]];
+  tpt_status_t status = step->row->run(step->kernel, &exec, run->temp + step->scratch_offset,
                                        (const void* const*)pointers, pointers + step->read_count);
   if (pointers != few) tpt_free(pointers);
   return status;

@@ -15,6 +15,9 @@ typedef struct vtpu_exec {
   void* temp;  // at least vtpu_program_temp_size bytes, 64-aligned; contents meaningless
   bool flush_subnormals;
   bool profile;  // measures each step
+  // (optional) by parameter, each optional: where packed copies of that argument are kept (keep.h)
+  struct vtpu_keep* const* keeps;
+  struct vtpu_keep* operand_keeps[2];  // the same of a kernel's first operands; set by the program
 } vtpu_exec_t;
 
 // Plans `graph` (consumed, also on failure). UNIMPLEMENTED names a StableHLO op that vtpu lacks.
@@ -30,6 +33,8 @@ const tpt_type_t* vtpu_program_result_type(const vtpu_program_t* program, int re
 // Parameter whose memory result `result` may take when that parameter is donated, or -1. The plan
 // guarantees that results[result] == args[parameter] is then safe; a distinct pointer is always safe.
 int vtpu_program_alias(const vtpu_program_t* program, int result);
+// True if some kernel would use a kept copy of that argument.
+bool vtpu_program_keeps(const vtpu_program_t* program, int parameter);
 size_t vtpu_program_temp_size(const vtpu_program_t* program);
 // Rough time of a run, in nanoseconds; decides whether a run is worth a hand-off to a worker.
 int64_t vtpu_program_cost(const vtpu_program_t* program);
