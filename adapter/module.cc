@@ -86,6 +86,7 @@ py::list recent_compiles() {
     item["seconds"] = entry.seconds;
     item["program_size"] = entry.program_size;
     item["device"] = entry.device;
+    item["from_disk"] = entry.is_loaded;
     out.append(item);
   }
   return out;

@@ -16,6 +16,15 @@ import vision_models
 vision_models.declare_operators()
 
 
+def pytest_collection_modifyitems(items):
+    options = os.environ["TPUTORCH_OPTIONS"]
+    if "plugin=" not in options or "plugin=vtpu" in options:
+        return
+    for item in items:
+        for mark in item.iter_markers("vtpu"):
+            item.add_marker(pytest.mark.skip(reason=f"on this plugin: {mark.args[0]}"))
+
+
 @pytest.fixture
 def highest():
     """float32 products at float32, so that results can be held against the CPU's."""

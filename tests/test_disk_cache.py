@@ -34,9 +34,9 @@ def plugin_options(plugin):
     return f"plugin={path} quiet=1"
 
 
-def start(options, folder, **environment):
+def start(options, folder, program=PROGRAM, **environment):
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         env={
             **os.environ,
             "XDG_CACHE_HOME": str(folder),
@@ -75,6 +75,28 @@ def test_second_process_starts_warm(plugin, tmp_path):
     assert warm["loss"] == cold["loss"]
     if plugin == "xla":
         assert warm["compile_seconds"] < cold["compile_seconds"] / 2
+
+
+GUARDED = """
+import json, torch
+x = torch.arange(6.0).to("tpu")
+with torch.tpu.compile_guard():
+    y = (x * 2 + 1).tolist()
+last = torch.tpu.counters()["recent_compiles"][-1]
+print(json.dumps({"loss": y, "from_disk": last["from_disk"], "reason": last["reason"]}))
+"""
+
+
+def test_a_guard_lets_a_warm_second_process_load(tmp_path):
+    options = plugin_options("vtpu")
+    cold = start(options, tmp_path, program=GUARDED)
+    assert "compile_guard: aten::mul" in cold.communicate(timeout=300)[1]
+    assert cold.returncode != 0
+    unguarded = GUARDED.replace("torch.tpu.compile_guard()", "torch.no_grad()")
+    finish(start(options, tmp_path, program=unguarded))
+    warm = finish(start(options, tmp_path, program=GUARDED))
+    assert warm["from_disk"] and warm["loss"] == [1, 3, 5, 7, 9, 11]
+    assert "in <string>:5" in warm["reason"]
 
 
 def test_flags_of_the_compiler_are_part_of_the_key(tmp_path):

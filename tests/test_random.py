@@ -333,6 +333,70 @@ def test_a_rare_event_keeps_its_rate():
     assert 0 < hits < 6 + 5 * math.sqrt(6)
 
 
+# Places of the stream, found by search: (seed, block of four words, place in it, the word).
+HIGHEST_WORD = (5, 2009190, 1, 2**32 - 9)  # as a float32 fraction of 2^32 it is one
+LOWEST_WORD = (6, 2977858, 3, 12)
+
+
+def stand_at(place) -> None:
+    seed, block = (n.to_bytes(8, "little") for n in place[:2])
+    torch.tpu.set_rng_state(torch.tensor(list(seed + block), dtype=torch.uint8))
+
+
+def drawn_at(place, draw):
+    stand_at(place)
+    return draw(torch.empty(4, device="tpu")).cpu()[place[2]].item()
+
+
+@pytest.mark.portable
+@pytest.mark.parametrize("place", [HIGHEST_WORD, LOWEST_WORD])
+def test_the_ends_of_the_stream(place):
+    """The words nearest to 0 and 2^32 of some hundred million: every sampler is in range."""
+    assert drawn_at(place, lambda x: x.long().random_(0, 2**32)) == place[3]
+    for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
+        stand_at(place)
+        x = torch.empty(4, dtype=dtype, device="tpu").uniform_().cpu()
+        assert (x >= 0).all() and (x < 1).all()
+        stand_at(place)
+        x = torch.empty(4, dtype=dtype, device="tpu").exponential_().cpu()
+        assert (x > 0).all() and x.isfinite().all()
+        for draw in (torch.Tensor.normal_, torch.Tensor.cauchy_, torch.Tensor.log_normal_):
+            stand_at(place)
+            x = draw(torch.empty(8, dtype=dtype, device="tpu"))
+            is_beyond = draw is torch.Tensor.cauchy_ and dtype == torch.float16  # 5e6 is
+            assert is_beyond or x.isfinite().all()
+    assert drawn_at(place, lambda x: x.uniform_(-3, 5)) < 5
+    stand_at(place)
+    assert torch.nn.functional.gumbel_softmax(torch.zeros(4, device="tpu")).isfinite().all()
+    for p in (0.3, 1e-7, 1 - 1e-7):
+        assert 1 <= drawn_at(place, lambda x, p=p: x.geometric_(p)) < math.inf
+    assert drawn_at(place, lambda x: x.bernoulli_(1.0)) == 1
+    assert drawn_at(place, lambda x: x.bernoulli_(0.0)) == 0
+    assert drawn_at(place, lambda x: torch.nn.functional.dropout(x.fill_(1), 0.0)) == 1
+    stand_at(place)
+    weights = torch.tensor([0.0, 1.0, 1.0, 0.0], device="tpu")
+    assert set(torch.multinomial(weights, 4, replacement=True).tolist()) <= {1, 2}
+    stand_at(place)
+    assert sorted(torch.multinomial(weights, 2).tolist()) == [1, 2]
+
+
+@pytest.mark.portable
+def test_tails_are_finer_than_24_bits():
+    """A draw of 24 bits ends at -log(2^-24) = 16.6; these have 32 behind them."""
+    near_zero = (LOWEST_WORD[3] + 1) / 2**32
+    assert drawn_at(LOWEST_WORD, lambda x: x.exponential_()) == pytest.approx(-math.log(near_zero))
+    assert drawn_at(LOWEST_WORD, lambda x: x.geometric_(0.5)) == 29
+    assert drawn_at(LOWEST_WORD, lambda x: x.bernoulli_(4e-9)) == 1
+    assert drawn_at(LOWEST_WORD, lambda x: x.bernoulli_(2e-9)) == 0
+    stand_at(LOWEST_WORD)
+    x = torch.empty(8, device="tpu").normal_().cpu()
+    radius = math.hypot(x[LOWEST_WORD[2]], x[LOWEST_WORD[2] + 4])
+    assert radius == pytest.approx(math.sqrt(-2 * math.log(near_zero)), rel=1e-5)
+    assert drawn_at(LOWEST_WORD, lambda x: x.uniform_()) == 0  # 24 bits, as on the CPU
+    wide = drawn_at(LOWEST_WORD, lambda x: x.double().uniform_())
+    assert wide * 2**32 == pytest.approx(LOWEST_WORD[3], abs=1)
+
+
 DRAWS = """
 import sys, torch
 torch.manual_seed(5)

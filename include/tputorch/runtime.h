@@ -193,8 +193,8 @@ int tpt_precision_get(void);
 
 // --- random state ------------------------------------------------------------------------------------
 TPT_MUST_USE tpt_status_t tpt_generator_create(int device, tpt_generator_t** out_generator);
-void tpt_generator_release(tpt_generator_t* take_generator);
-tpt_generator_t* tpt_generator_default(int device);  // borrowed for the process
+void tpt_generator_release(tpt_generator_t* take_generator);  // NULL is legal
+tpt_generator_t* tpt_generator_default(int device);           // borrowed for the process
 void tpt_generator_set(tpt_generator_t* generator, uint64_t seed, uint64_t offset);
 // Waits for programs whose draws only the device can count (control flow).
 void tpt_generator_get(tpt_generator_t* generator, uint64_t* out_seed, uint64_t* out_offset);
@@ -263,12 +263,13 @@ typedef struct tpt_compile_info {
   int64_t program_size;  // characters of StableHLO
   uint64_t number;       // of the process's compiles, from 1
   int device;
+  bool is_loaded;  // from the disk cache
 } tpt_compile_info_t;
 int tpt_compile_log_capacity(void);
 int tpt_compile_log_get(tpt_compile_info_t* out_entries, int capacity);  // how many
 void tpt_compile_log_clear(void);
 // While held (counted, process-wide), a call that would have to be compiled fails with
-// FAILED_PRECONDITION and the reason.
+// FAILED_PRECONDITION and the reason. A program that the disk cache has is loaded, as at any time.
 void tpt_compile_guard_hold(void);
 void tpt_compile_guard_drop(void);
 

@@ -435,7 +435,7 @@ def counters() -> dict:
     folder.
     ``recent_compiles`` tells the last 256 compiles of each device, oldest first: the operator, the
     reason ("new sizes (3, 5), was (3, 4), of argument self, in model.py:12"), the seconds it took,
-    the size of the program as text.
+    the size of the program as text, and whether it came from the folder of kept programs.
     """
     return _C.counters()
 
@@ -451,8 +451,10 @@ def compile_guard():
 
     ``with torch.tpu.compile_guard(): step()`` after warm-up makes sure that nothing is compiled any
     more: a :class:`RuntimeError` names the operator and what is new about the call. The call does
-    not run, and every tensor stays as it was. The guard is process-wide (backward passes run on
-    threads of their own).
+    not run, and every tensor stays as it was. A program that an earlier process left on disk is
+    loaded, which takes milliseconds, and told in ``counters()["recent_compiles"]``: a second run of
+    a script may begin inside the guard. The guard is process-wide (backward passes run on threads
+    of their own).
     """
     _C.hold_compile_guard()
     try:

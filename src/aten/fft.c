@@ -15,7 +15,7 @@ typedef struct transform {
 static tpt_status_t read_dims(const tpt_lower_t* l, const tpt_type_t* type, transform_t* out) {
   const tpt_arg_t* dims = &l->args[1];
   *out = (transform_t){.count = (int)dims->count, .scale = 1};
-  if (out->count > TPT_RANK_MAX) return tpt_refuse_dtype(l, type->dtype);
+  if (out->count > TPT_RANK_MAX || type->rank == 0) return tpt_refuse_dtype(l, type->dtype);
   for (int i = 0; i < out->count; i++)
     TPT_TRY(tpt_wrap_dim(dims->ints[i], type->rank, &out->dims[i]));
   if (tpt_type_count(type) == 0) return tpt_refuse_dtype(l, type->dtype);

@@ -134,6 +134,9 @@ tpt_status_t lower_nll_loss_backward(tpt_lower_t* l) {
     grad = tpt_hlo_reshape(g, grad, 2, n.places);
   else if (tpt_type_count(tpt_graph_type(g, grad)) == 1)
     grad = tpt_hlo_reshape(g, grad, 0, NULL);
+  else
+    TPT_FAIL(TPT_INVALID_ARGUMENT, "Expected a single element grad_output tensor, but got: %lld",
+             (long long)tpt_type_count(tpt_graph_type(g, grad)));
   grad = tpt_neg(g, tpt_mul(g, n.weight, grad));
   if (reduction == MEAN) {
     tpt_v total = tpt_hlo_reshape(g, tpt_lower_value_as(l, 6, n.dtype), 0, NULL);

@@ -183,12 +183,21 @@ tpt_status_t lower_normal_like(tpt_lower_t* l) {
   return give(l, tpt_add(g, tpt_mul(g, normal, x[1]), x[0]), &type);
 }
 
+// Above zero, as PyTorch's CUDA generator has it: the logarithm of a draw is always a number. Uniform
+// numbers within half a unit of the last place of one give that half unit.
+static tpt_v standard_exponential(tpt_lower_t* l, tpt_dtype_t dtype, int rank,
+                                  const int64_t* dims) {
+  tpt_graph_t* g = l->graph;
+  tpt_v x = tpt_neg(g, tpt_log(g, unit_above_zero(l, dtype, rank, dims)));
+  return tpt_max(g, x, tpt_like(g, x, ldexp(1, dtype == TPT_F64 ? -53 : -24)));
+}
+
 tpt_status_t lower_exponential(tpt_lower_t* l) {
   tpt_graph_t* g = l->graph;
   tpt_type_t type;
   tpt_dtype_t compute;
   TPT_TRY(read_target(l, &type, &compute));
-  tpt_v x = tpt_neg(g, tpt_log(g, unit_above_zero(l, compute, type.rank, type.dims)));
+  tpt_v x = standard_exponential(l, compute, type.rank, type.dims);
   return give(l, tpt_div(g, x, tpt_lower_scalar(l, 1, compute)), &type);
 }
 
@@ -416,9 +425,8 @@ tpt_status_t lower_randperm(tpt_lower_t* l) {
 static tpt_v sample_distinct(tpt_lower_t* l, tpt_v p, int64_t count) {
   tpt_graph_t* g = l->graph;
   tpt_type_t type = *tpt_graph_type(g, p);
-  tpt_v e = tpt_neg(g, tpt_log(g, unit_above_zero(l, type.dtype, type.rank, type.dims)));
-  tpt_v floor = tpt_like(g, e, 1e-30);
-  tpt_v score = tpt_div(g, p, tpt_max(g, e, floor));
+  tpt_v e = standard_exponential(l, type.dtype, type.rank, type.dims);
+  tpt_v score = tpt_div(g, p, e);
   tpt_sorted_t sorted = tpt_sort(g, score, 1, true);
   return tpt_hlo_slice_dim(g, sorted.positions, 1, 0, count, 1);
 }

@@ -381,6 +381,23 @@ SLICE_ROW(select_scatter, true, false)
 SLICE_ROW(select_backward, true, true)
 #undef SLICE_ROW
 
+// The gradient has the shape that unfold gives tensors of `type`.
+static tpt_status_t check_unfolded(const tpt_type_t* grad, const tpt_type_t* type, int dim,
+                                   int64_t size, int64_t step) {
+  int64_t whole = type->rank ? type->dims[dim] : 1;
+  bool is_fine = step > 0 && size >= 0 && size <= whole && grad->rank == type->rank + 1;
+  for (int d = 0; is_fine && d < type->rank; d++)
+    is_fine = grad->dims[d] == (d == dim ? (whole - size) / step + 1 : type->dims[d]);
+  if (is_fine && grad->dims[type->rank] == size) return NULL;
+  char text[2][160];
+  TPT_FAIL(
+      TPT_INVALID_ARGUMENT,
+      "unfold_backward: a gradient %s does not come of unfolding dimension %d of %s into parts "
+      "of %lld, %lld apart",
+      tpt_type_print(grad, text[0], sizeof(text[0])), dim,
+      tpt_type_print(type, text[1], sizeof(text[1])), (long long)size, (long long)step);
+}
+
 // grad [..., windows, ..., size], input_sizes, dim, size, step: windows added back where they came from.
 tpt_status_t lower_unfold_backward(tpt_lower_t* l) {
   enum { SIZE_MAX_UNROLLED = 64 };
@@ -392,6 +409,8 @@ tpt_status_t lower_unfold_backward(tpt_lower_t* l) {
   int64_t size = tpt_lower_int(l, 3), step = tpt_lower_int(l, 4);
   int dim;
   TPT_TRY(tpt_wrap_dim(tpt_lower_int(l, 2), type.rank, &dim));
+  TPT_TRY(tpt_graph_status(g));
+  TPT_TRY(check_unfolded(tpt_graph_type(g, grad), &type, dim, size, step));
   if (size > SIZE_MAX_UNROLLED) return tpt_refuse_dtype(l, dtype);
   if (type.rank == 0)
     return tpt_lower_result(l, tpt_hlo_convert(g, tpt_reduce_sum(g, grad, NULL, 0), dtype));

@@ -78,6 +78,10 @@ static void test_slices_are_written_back(void) {
              "f32[4]: 1.875 -2.625 3.125 -3.5");
   CHECK_CALL("unfold_backward", "f32[2,2]: 0.625 -0.25 -0.75 0.625; is 5; i 0; i 2; i 3",
              "f32[5]: 0.625 -0.25 0 -0.75 0.625");
+  CHECK_CALL_FAILS("unfold_backward", "f32[2,2]: 1 2 3 4; is 5; i 0; i 2; i 9223372036854775807",
+                   TPT_INVALID_ARGUMENT, "does not come of unfolding dimension 0");
+  CHECK_CALL_FAILS("unfold_backward", "f32[2,2]: 1 2 3 4; is 5; i 0; i 2; i 0",
+                   TPT_INVALID_ARGUMENT, "into parts of 2, 0 apart");
   CHECK_CALL_FAILS("select_backward", "f32[2]: -0.125 -2.875; is 2 3; i 1; i 3", TPT_OUT_OF_RANGE,
                    "select(): index 3 out of range for tensor of size 3 at dimension 1");
   CHECK_CALL_FAILS(

@@ -39,12 +39,16 @@ static tpt_status_t compile(tpt_build_t* b, const char* label, tpt_executable_t*
   TPT_TRY(tpt_graph_print(b->graph, &device->text));
   TPT_TRY(tpt_str_status(&device->text));
   if (device->dump) TPT_TRY(dump_text(device, label));
-  TPT_TRY(tpt_compile_log_begin(device, b->call, b->lower.static_args));
+  tpt_status_t refusal = tpt_compile_log_begin(device, b->call, b->lower.static_args);
+  bool is_loaded, is_refused = refusal != NULL;
   double spent = device->counters.compile_seconds;
-  tpt_status_t status =
-      tpt_device_compile(device, device->text.data, device->text.size, out_executable);
-  spent = device->counters.compile_seconds - spent;
-  if (!status) tpt_compile_log_end(device, label, spent, device->text.size);
+  tpt_status_t status = tpt_device_compile(device, device->text.data, device->text.size, refusal,
+                                           out_executable, &is_loaded);
+  if (is_refused && status) return status;
+  const tpt_compile_cost_t cost = {.seconds = device->counters.compile_seconds - spent,
+                                   .program_size = device->text.size,
+                                   .is_loaded = is_loaded};
+  if (!status) tpt_compile_log_end(device, label, &cost);
   return tpt_status_note(status, "while compiling %s%s", tpt_label_prefix(label), label);
 }
 

@@ -83,20 +83,23 @@ static tpt_status_t run_outside_window(tpt_device_t* device, const tpt_call_t* c
   return status;
 }
 
-tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
-                                 tpt_result_t** out_results, int* out_count) {
+// The call's compiled entry, made if there is none; the trace that it is to be recorded in, or NULL.
+static tpt_status_t find_entry(tpt_device_t* device, const tpt_call_t* call,
+                               tpt_entry_t** out_entry, tpt_trace_t** out_trace) {
   uint64_t hash;
-  tpt_trace_t* trace = NULL;
-  device->counters.calls++;
   TPT_TRY(check_values(device, call));
-  if (__builtin_expect(tpt_device_may_record(device), 0)) TPT_TRY(choose_trace(device, &trace));
+  *out_trace = NULL;
+  if (__builtin_expect(tpt_device_may_record(device), 0)) TPT_TRY(choose_trace(device, out_trace));
   TPT_TRY(tpt_key_build(device, call, &hash));
-  tpt_entry_t* entry = tpt_key_find(device, hash);
-  if (__builtin_expect(entry != NULL, 1)) {
-    device->counters.hits++;
-  } else {
-    TPT_TRY(tpt_entry_build(device, call, /*is_run=*/!trace, &entry));
-  }
+  *out_entry = tpt_key_find(device, hash);
+  if (__builtin_expect(*out_entry == NULL, 0))
+    return tpt_entry_build(device, call, /*is_run=*/!*out_trace, out_entry);
+  device->counters.hits++;
+  return NULL;
+}
+
+static tpt_status_t run_entry(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry,
+                              tpt_trace_t* trace, tpt_result_t** out_results, int* out_count) {
   if (__builtin_expect(trace && trace->is_fused && entry->rng_result >= 0, 0))
     return run_outside_window(device, call, out_results, out_count);
   TPT_TRY(reserve_results(entry->plain_count, out_results));
@@ -106,13 +109,47 @@ tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
   return tpt_entry_launch(device, call, entry, *out_results);
 }
 
+tpt_status_t tpt_call_run_locked(tpt_device_t* device, const tpt_call_t* call,
+                                 tpt_result_t** out_results, int* out_count) {
+  tpt_entry_t* entry;
+  tpt_trace_t* trace;
+  device->counters.calls++;
+  TPT_TRY(find_entry(device, call, &entry, &trace));
+  return run_entry(device, call, entry, trace, out_results, out_count);
+}
+
+// A call that is waited for under the lock, while earlier work is still to be done: waits for that without
+// the lock, so that other threads go on and a signal can end the wait; then the call is looked up anew,
+// because its tensors may have changed. On failure the lock is gone.
+static tpt_status_t await_earlier_work(tpt_device_t* device, const tpt_call_t* call,
+                                       tpt_entry_t** inout_entry, tpt_trace_t** inout_trace) {
+  tpt_buffer_t* pending = tpt_entry_pending(device, *inout_entry);
+  if (!pending) return NULL;
+  tpt_device_unlock(device);
+  tpt_status_t status = tpt_wait_ready(pending);
+  tpt_buffer_release(pending);
+  TPT_TRY(status);
+  TPT_TRY(tpt_device_enter(device));
+  uint64_t hits = device->counters.hits;
+  status = find_entry(device, call, inout_entry, inout_trace);
+  device->counters.hits = hits;  // counted already
+  if (status) tpt_device_unlock(device);
+  return status;
+}
+
 tpt_status_t tpt_call_run(const tpt_call_t* call, tpt_result_t** out_results, int* out_count) {
   tpt_device_t* device;
+  tpt_entry_t* entry;
+  tpt_trace_t* trace;
   *out_results = NULL;
   *out_count = 0;
   TPT_TRY(tpt_device_get(call->device, &device));
-  tpt_device_lock(device);
-  tpt_status_t status = tpt_call_run_locked(device, call, out_results, out_count);
+  TPT_TRY(tpt_device_enter(device));
+  device->counters.calls++;
+  tpt_status_t status = find_entry(device, call, &entry, &trace);
+  if (!status && __builtin_expect(!trace && tpt_entry_must_confirm(device, entry), 0))
+    TPT_TRY(await_earlier_work(device, call, &entry, &trace));
+  if (!status) status = run_entry(device, call, entry, trace, out_results, out_count);
   tpt_device_unlock(device);
   return status;
 }

@@ -359,7 +359,7 @@ tpt_status_t tpt_program_run(tpt_program_t* program, const tpt_tensor_t* inputs,
     TPT_FAIL(TPT_FAILED_PRECONDITION,
              "%s cannot run while another program is captured; make its calls one by one",
              program->label);
-  tpt_device_lock(program->device);
+  TPT_TRY(tpt_device_enter(program->device));
   tpt_status_t status = run_locked(program, inputs, generator, out_results, out_count);
   tpt_device_unlock(program->device);
   return status;

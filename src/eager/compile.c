@@ -64,12 +64,18 @@ static void store(tpt_device_t* device, const char* text, size_t size,
 }
 
 tpt_status_t tpt_device_compile(tpt_device_t* device, const char* text, size_t text_size,
-                                tpt_executable_t** out_executable) {
+                                tpt_status_t take_refusal, tpt_executable_t** out_executable,
+                                bool* out_is_loaded) {
   double start = seconds();
   tpt_status_t status = NULL;
   *out_executable = NULL;
-  if (device->disk && load(device, text, text_size, out_executable)) {
+  bool is_loaded = device->disk && load(device, text, text_size, out_executable);
+  if (out_is_loaded) *out_is_loaded = is_loaded;
+  if (is_loaded) {
+    tpt_status_release(take_refusal);
     device->counters.disk_hits++;
+  } else if (take_refusal) {
+    return take_refusal;
   } else {
     double compile_start = seconds();
     device->counters.disk_misses += device->disk != NULL;

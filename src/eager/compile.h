@@ -12,7 +12,11 @@
 void tpt_device_use_disk(tpt_device_t* devices, int count, const tpt_options_t* options);
 
 // Loads or compiles, and counts. The device is locked. What the disk does is never an error.
+// take_refusal: (optional) what is returned, and nothing compiled, when the disk has no entry.
+// out_is_loaded: (optional) it came from the disk.
 TPT_MUST_USE tpt_status_t tpt_device_compile(tpt_device_t* device, const char* text,
-                                             size_t text_size, tpt_executable_t** out_executable);
+                                             size_t text_size, tpt_status_t take_refusal,
+                                             tpt_executable_t** out_executable,
+                                             bool* out_is_loaded);
 
 #endif  // TPUTORCH_EAGER_COMPILE_H_

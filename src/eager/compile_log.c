@@ -9,6 +9,7 @@
 
 #include "base/allocator.h"
 #include "eager/internal_op.h"
+#include "eager/program.h"
 #include "eager/signature.h"
 
 enum { ENTRY_COUNT = 256, SIGNATURE_COUNT = 2048 };
@@ -82,7 +83,10 @@ static void write_reason(tpt_compile_log_t* log, const tpt_device_t* device, con
   // A row that tells its numbers apart by kinds: any number that changed may be why.
   if (nearest && first == log->current.trait_count && call->op->params.kind)
     tpt_signature_distance(&log->current, nearest, UINT64_MAX, &first);
-  if (!nearest) {
+  const tpt_program_t* program = tpt_op_program(call->op);
+  if (program && program->reason.size) {
+    tpt_str_append(&log->reason, program->reason.data, program->reason.size);
+  } else if (!nearest) {
     bool is_row = call->op->schema_text || tpt_op_is_internal(call->op);
     tpt_str_append_cstr(&log->reason,
                         is_row ? "first call" : "new sequence of calls, or new sizes in it");
@@ -114,16 +118,16 @@ tpt_status_t tpt_compile_log_begin(tpt_device_t* device, const tpt_call_t* call,
            tpt_label_prefix(tpt_op_label(call->op)), tpt_op_label(call->op), reason);
 }
 
-void tpt_compile_log_end(tpt_device_t* device, const char* label, double seconds,
-                         size_t program_size) {
+void tpt_compile_log_end(tpt_device_t* device, const char* label, const tpt_compile_cost_t* cost) {
   tpt_compile_log_t* log = device->compile_log;
   if (!log) return;
   tpt_compile_info_t* entry = &log->entries[log->next++ % ENTRY_COUNT];
   memset(entry, 0, sizeof(*entry));
   snprintf(entry->op, sizeof(entry->op), "%s", label);
   if (log->reason.size) snprintf(entry->reason, sizeof(entry->reason), "%s", log->reason.data);
-  entry->seconds = seconds;
-  entry->program_size = (int64_t)program_size;
+  entry->seconds = cost->seconds;
+  entry->program_size = (int64_t)cost->program_size;
+  entry->is_loaded = cost->is_loaded;
   entry->number = atomic_fetch_add(&compile_count, 1) + 1;
   entry->device = device->index;
   if (!log->current.op) return;

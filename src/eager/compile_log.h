@@ -7,12 +7,17 @@
 typedef struct tpt_compile_log tpt_compile_log_t;  // one per device, made at its first compile
 
 // Before a call is compiled (it is in the device's frame; device locked): finds the reason. static_args:
-// the arguments whose values its lowering read. FAILED_PRECONDITION while a guard is held.
+// the arguments whose values its lowering read. While a guard is held: the refusal to compile,
+// FAILED_PRECONDITION; a program that the disk has may be loaded all the same.
 TPT_MUST_USE tpt_status_t tpt_compile_log_begin(tpt_device_t* device, const tpt_call_t* call,
                                                 uint64_t static_args);
-// After it was compiled: the entry of the log. program_size: characters of StableHLO.
-void tpt_compile_log_end(tpt_device_t* device, const char* label, double seconds,
-                         size_t program_size);
+typedef struct tpt_compile_cost {
+  double seconds;
+  size_t program_size;  // characters of StableHLO
+  bool is_loaded;       // from the disk
+} tpt_compile_cost_t;
+// After it was compiled or loaded: the entry of the log.
+void tpt_compile_log_end(tpt_device_t* device, const char* label, const tpt_compile_cost_t* cost);
 // True for a failure of that kind.
 bool tpt_compile_guard_refused(tpt_status_t status);
 void tpt_compile_log_release(tpt_compile_log_t* take_log);  // NULL is legal

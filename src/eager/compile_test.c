@@ -104,10 +104,10 @@ static void test_refused_entry_is_compiled_again(void) {
       "    return %arg0 : tensor<5xf32>\n  }\n}\n";
   tpt_executable_t* executable = NULL;
   tpt_disk_cache_put(device->disk, program, strlen(program), "nonsense", 8);
-  CHECK_OK(tpt_device_compile(device, program, strlen(program), &executable));
+  CHECK_OK(tpt_device_compile(device, program, strlen(program), NULL, &executable, NULL));
   check_counts(0, 1, 1);
   tpt_executable_release(executable);
-  CHECK_OK(tpt_device_compile(device, program, strlen(program), &executable));
+  CHECK_OK(tpt_device_compile(device, program, strlen(program), NULL, &executable, NULL));
   check_counts(1, 0, 0);
   tpt_executable_release(executable);
   CHECK_EQ(each_file(remove_file), 1);
@@ -122,10 +122,34 @@ static void test_fast_compiles_make_no_files(void) {
   CHECK_EQ(each_file(NULL), 0);
 }
 
+// The guard is about compiling: what the disk has is loaded.
+static void test_guard_lets_loads_through(void) {
+  static tpt_compile_info_t infos[512];
+  test_tensor_t x = test_f32(7, (float[]){1, 2, 3, 4, 5, 6, 7});
+  tpt_compile_guard_hold();
+  tpt_status_t status = test_add(&x, &x, 1, true, NULL);
+  tpt_compile_guard_drop();
+  CHECK_EQ(tpt_status_code(status), TPT_FAILED_PRECONDITION);
+  tpt_status_release(status);
+  check_counts(0, 0, 0);
+  TEST_F32(x, 1, 2, 3, 4, 5, 6, 7);
+  test_release(&x);
+  run_on(0, 8);
+  int count = tpt_compile_log_get(infos, 512);
+  CHECK(count > 0 && !infos[count - 1].is_loaded);
+  tpt_compile_guard_hold();
+  run_on(1, 8);
+  tpt_compile_guard_drop();
+  check_counts(1, 1, 0);
+  count = tpt_compile_log_get(infos, 512);
+  CHECK(count > 0 && infos[count - 1].is_loaded && infos[count - 1].device == 1);
+  CHECK_EQ(each_file(remove_file), 1);
+}
+
 static void test_failed_compile_is_told(void) {
   tpt_device_t* device = tpt_device_peek(0);
   tpt_executable_t* executable = NULL;
-  tpt_status_t status = tpt_device_compile(device, "rubbish", 7, &executable);
+  tpt_status_t status = tpt_device_compile(device, "rubbish", 7, NULL, &executable, NULL);
   CHECK(status != NULL && executable == NULL);
   tpt_status_release(status);
   check_counts(0, 1, 0);
@@ -139,6 +163,7 @@ int main(void) {
   RUN(test_damaged_entry_is_compiled_again);
   RUN(test_refused_entry_is_compiled_again);
   RUN(test_fast_compiles_make_no_files);
+  RUN(test_guard_lets_loads_through);
   RUN(test_failed_compile_is_told);
   rmdir(folder);
   return TEST_RESULT;

@@ -335,7 +335,7 @@ tpt_status_t tpt_control_run(tpt_control_kind_t kind, tpt_program_t* const* prog
   if (programs[0]->device != device)
     TPT_FAIL(TPT_INVALID_ARGUMENT, "control flow over programs of tpu:%d and tpu:%d",
              programs[0]->device->index, device->index);
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t status = tpt_control_get(kind, programs[0], programs[1], &control);
   if (!status) status = run_locked(control, operands, operand_count, out_results, out_count);
   tpt_device_unlock(device);

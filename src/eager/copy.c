@@ -144,7 +144,7 @@ static tpt_status_t copy_across(const tpt_tensor_t* dst, const tpt_tensor_t* src
   tpt_device_t *from = src->storage->device, *to = dst->storage->device;
   parcel_t parcel = {0};
   tpt_buffer_t* buffer = NULL;
-  tpt_device_lock(from);
+  TPT_TRY(tpt_device_enter(from));
   tpt_status_t status = pack_parcel(src, is_storage_copy(dst, src), &parcel);
   tpt_device_unlock(from);
   if (!status && parcel.bytes) {
@@ -170,7 +170,7 @@ tpt_status_t tpt_tensor_copy(const tpt_tensor_t* dst, const tpt_tensor_t* src) {
   TPT_TRY(tpt_runtime_open());
   tpt_device_t* device = dst->storage->device;
   if (is_device_tensor(src) && src->storage->device != device) return copy_across(dst, src);
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t status = copy_on_device(dst, src);
   tpt_device_unlock(device);
   return status;
@@ -237,7 +237,7 @@ static tpt_status_t resize_locked(tpt_storage_t* storage, size_t size) {
 tpt_status_t tpt_storage_resize(tpt_storage_t* storage, size_t size) {
   TPT_TRY(tpt_runtime_open());
   tpt_device_t* device = storage->device;
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t status = resize_locked(storage, size);
   tpt_device_unlock(device);
   return status;

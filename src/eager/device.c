@@ -75,7 +75,7 @@ tpt_status_t tpt_device_wait(tpt_device_t* device) {
   tpt_cell_t** cells;
   size_t count;
   tpt_buffer_t* last = NULL;
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t flushed = tpt_fused_flush(device);
   tpt_status_t status = collect_cells(device, &cells, &count);
   if (!status) status = tpt_barrier_send(&device->barrier, device->client, device->index, &last);

@@ -13,6 +13,7 @@
 #include "eager/frame.h"
 #include "eager/scalar_cache.h"
 #include "eager/storage.h"
+#include "eager/wait.h"
 
 struct tpt_generator {
   int device;
@@ -87,6 +88,11 @@ static inline bool tpt_device_may_record(const tpt_device_t* device) {
 }
 static inline void tpt_device_lock(tpt_device_t* device) {
   pthread_mutex_lock(&device->lock);
+}
+// The same for doors that a user waits at: while another thread has the lock, the caller's poll is asked.
+TPT_MUST_USE static inline tpt_status_t tpt_device_enter(tpt_device_t* device) {
+  if (__builtin_expect(pthread_mutex_trylock(&device->lock) == 0, 1)) return NULL;
+  return tpt_wait_lock(&device->lock);
 }
 static inline void tpt_device_unlock(tpt_device_t* device) {
   pthread_mutex_unlock(&device->lock);

@@ -7,6 +7,7 @@
 
 #include "base/allocator.h"
 #include "eager/program.h"
+#include "eager/signature.h"
 
 void tpt_entry_release(tpt_entry_t* entry) {
   if (!entry || --entry->refs > 0) return;
@@ -15,11 +16,13 @@ void tpt_entry_release(tpt_entry_t* entry) {
   tpt_free(entry->operands);
   tpt_free(entry->outputs);
   tpt_free(entry->donations);
+  if (entry->signature) tpt_signature_deinit(entry->signature);
+  tpt_free(entry->signature);
   tpt_free(entry);
 }
 
-static int by_last_call(const void* a, const void* b) {
-  uint64_t x = (*(tpt_entry_t* const*)a)->last_call, y = (*(tpt_entry_t* const*)b)->last_call;
+static int by_number(const void* a, const void* b) {
+  uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
   return (x > y) - (x < y);
 }
 
@@ -37,58 +40,54 @@ void tpt_entries_deinit(tpt_device_t* device) {
   tpt_table_deinit(&device->entries);
 }
 
+typedef struct age_filter {
+  tpt_device_t* device;
+  uint64_t oldest_kept;
+} age_filter_t;
+
+static bool is_young(const void* item, const void* arg) {
+  return ((const tpt_entry_t*)item)->last_call >= ((const age_filter_t*)arg)->oldest_kept;
+}
+
+static void take_old(void* item, void* arg) {
+  tpt_device_t* device = ((age_filter_t*)arg)->device;
+  device->dropped[device->dropped_count++] = item;
+}
+
 // Drops the half that was used longest ago. Without memory to do so nothing changes.
 static void drop_old_half(tpt_device_t* device) {
-  size_t count = 0, half = device->entries.count / 2;
-  tpt_entry_t** all = tpt_malloc(device->entries.count * sizeof(*all));
-  tpt_table_t kept = {0};
-  if (!all) return;
-  for (size_t i = 0; i < device->entries.capacity; i++) {
-    if (device->entries.items[i]) all[count++] = device->entries.items[i];
-  }
-  qsort(all, count, sizeof(*all), by_last_call);
-  tpt_status_t status = NULL;
-  for (size_t i = half; i < count && !status; i++)
-    status = tpt_table_add(&kept, all[i]->hash, all[i]);
-  if (!status && tpt_grow((void**)&device->dropped, &device->dropped_capacity, half,
-                          sizeof(*device->dropped))) {
+  size_t count = 0;
+  uint64_t* calls = tpt_malloc(device->entries.count * sizeof(*calls));
+  bool has_room = calls && tpt_grow((void**)&device->dropped, &device->dropped_capacity,
+                                    device->entries.count, sizeof(*device->dropped));
+  if (has_room) {
+    for (size_t i = 0; i < device->entries.capacity; i++) {
+      const tpt_entry_t* entry = device->entries.items[i];
+      if (entry) calls[count++] = entry->last_call;
+    }
+    qsort(calls, count, sizeof(*calls), by_number);
+    age_filter_t age = {device, calls[count / 2]};
+    const tpt_table_filter_t filter = {is_young, take_old, &age};
     free_dropped(device);
-    for (size_t i = 0; i < half; i++)
-      device->dropped[i] = all[i];
-    device->dropped_count = half;
-    tpt_table_deinit(&device->entries);
-    device->entries = kept;
-    kept = (tpt_table_t){0};
+    tpt_status_release(tpt_table_filter(&device->entries, &filter));
   }
-  tpt_status_release(status);
-  tpt_table_deinit(&kept);
-  tpt_free(all);
+  tpt_free(calls);
+}
+
+static bool is_of_other_op(const void* item, const void* arg) {
+  return ((const tpt_entry_t*)item)->words[0] != *(const uint64_t*)arg;
+}
+
+static void take_entry(void* item, void* arg) {
+  (void)arg;
+  tpt_entry_release(item);
 }
 
 void tpt_entries_drop(tpt_device_t* device, const tpt_op_t* op) {
   uint64_t identity = tpt_op_identity(op);
-  tpt_table_t kept = {0};
-  bool has_any = false;
-  for (size_t i = 0; i < device->entries.capacity && !has_any; i++) {
-    const tpt_entry_t* entry = device->entries.items[i];
-    has_any = entry && entry->words[0] == identity;
-  }
-  if (!has_any) return;
-  for (size_t i = 0; i < device->entries.capacity; i++) {
-    tpt_entry_t* entry = device->entries.items[i];
-    if (!entry || entry->words[0] == identity) continue;
-    tpt_status_t status = tpt_table_add(&kept, entry->hash, entry);
-    if (!status) continue;
-    tpt_status_release(status);  // without memory they stay until they are old: nothing finds them
-    tpt_table_deinit(&kept);
-    return;
-  }
-  for (size_t i = 0; i < device->entries.capacity; i++) {
-    tpt_entry_t* entry = device->entries.items[i];
-    if (entry && entry->words[0] == identity) tpt_entry_release(entry);
-  }
-  tpt_table_deinit(&device->entries);
-  device->entries = kept;
+  const tpt_table_filter_t filter = {is_of_other_op, take_entry, &identity};
+  // Without memory they stay until they are old: nothing finds them.
+  tpt_status_release(tpt_table_filter(&device->entries, &filter));
 }
 
 tpt_status_t tpt_entry_add(tpt_device_t* device, tpt_entry_t* entry) {

@@ -55,10 +55,11 @@ typedef struct tpt_entry {
   uint64_t rng_counters;  // of the generator, per call
   int32_t rng_result;     // result that counts what is taken beside those; -1: nothing is
   bool has_draws;
-  size_t result_size;  // bytes of all results
-  const char* label;   // "add.Tensor"
-  bool is_checked;     // the program may fail on values (index checks)
-  bool is_confirmed;   // its failure must be known at once: the calls in it are then run one by one
+  size_t result_size;               // bytes of all results
+  const char* label;                // "add.Tensor"
+  struct tpt_signature* signature;  // (optional) of calls recorded in fused mode, for reports
+  bool is_checked;                  // the program may fail on values (index checks)
+  bool is_confirmed;  // its failure must be known at once: the calls in it are then run one by one
   bool has_writes;
 } tpt_entry_t;
 
@@ -89,6 +90,15 @@ void tpt_entries_drop(tpt_device_t* device, const tpt_op_t* op);
 // Runs an entry on the frame's operands and commits its outputs; results has room for plain_count.
 TPT_MUST_USE tpt_status_t tpt_entry_launch(tpt_device_t* device, const tpt_call_t* call,
                                            tpt_entry_t* entry, tpt_result_t* results);
+// True when a launch waits for its results before it commits: the program may fail and writes, or the
+// mode is blocking.
+static inline bool tpt_entry_must_confirm(const tpt_device_t* device, const tpt_entry_t* entry) {
+  bool can_fail = entry->is_checked && device->checks_indices;
+  return (can_fail && (entry->has_writes || entry->is_confirmed)) || tpt_blocking_get();
+}
+// Earlier work that such a launch would wait for: a value that is not there yet, of the call in the frame
+// or the newest of all (one reference), or NULL.
+tpt_buffer_t* tpt_entry_pending(const tpt_device_t* device, const tpt_entry_t* entry);
 // The same, but records' way: outputs get cells that have no buffer yet, random state stays. out_cells:
 // one per output (NULL: no value), borrowed until the next call.
 TPT_MUST_USE tpt_status_t tpt_entry_defer(tpt_device_t* device, const tpt_call_t* call,

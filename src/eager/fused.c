@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "eager/call.h"
 #include "eager/compile_log.h"
+#include "eager/fused_reason.h"
 #include "eager/fused_window.h"
 #include "eager/program.h"
 
@@ -128,26 +129,20 @@ static tpt_status_t make_program(tpt_fused_t* fused, const tpt_fused_plan_t* pla
   return NULL;
 }
 
-// Keeps the programs that ran in the last half of all runs since the table was emptied last.
+static bool is_recent(const void* item, const void* arg) {
+  return ((const tpt_program_t*)item)->last_run >= *(const uint64_t*)arg;
+}
+
+static void take_program(void* item, void* arg) {
+  (void)arg;
+  tpt_program_unref(item);
+}
+
+// Keeps the programs of the last half as many runs as the table has room for.
 static tpt_status_t drop_old_programs(tpt_fused_t* fused) {
-  tpt_table_t kept = {0};
-  uint64_t newest = fused->runs,
-           oldest_kept = newest > PROGRAM_MAX / 2 ? newest - PROGRAM_MAX / 2 : 0;
-  for (size_t i = 0; i < fused->programs.capacity; i++) {
-    tpt_program_t* program = fused->programs.items[i];
-    if (!program || program->last_run < oldest_kept) continue;
-    tpt_status_t status = tpt_table_add(&kept, program->hash, program);
-    if (!status) continue;
-    tpt_table_deinit(&kept);
-    return status;
-  }
-  for (size_t i = 0; i < fused->programs.capacity; i++) {
-    tpt_program_t* program = fused->programs.items[i];
-    if (program && program->last_run < oldest_kept) tpt_program_unref(program);
-  }
-  tpt_table_deinit(&fused->programs);
-  fused->programs = kept;
-  return NULL;
+  uint64_t half = PROGRAM_MAX / 2, oldest_kept = fused->runs > half ? fused->runs - half : 0;
+  const tpt_table_filter_t filter = {is_recent, take_program, &oldest_kept};
+  return tpt_table_filter(&fused->programs, &filter);
 }
 
 static tpt_status_t find_program(tpt_fused_t* fused, const tpt_fused_plan_t* plan,
@@ -157,6 +152,8 @@ static tpt_status_t find_program(tpt_fused_t* fused, const tpt_fused_plan_t* pla
   if (*out_program) return NULL;
   if (fused->programs.count >= PROGRAM_MAX) TPT_TRY(drop_old_programs(fused));
   TPT_TRY(make_program(fused, plan, out_program));
+  tpt_fused_append_reason(&(*out_program)->reason, &fused->trace, &fused->programs);
+  (void)tpt_fused_keep_calls(&fused->trace, *out_program);
   tpt_status_t status = tpt_table_add(&fused->programs, fused->hash, *out_program);
   if (status) tpt_program_unref(*out_program);
   return status;

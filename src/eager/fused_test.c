@@ -142,6 +142,53 @@ static void test_many_windows_stay_bounded(void) {
   set_mode(TPT_EAGER_STRICT);
 }
 
+// x + x, then x * 2 of three elements, then of five.
+static void run_pair(int64_t count, double factor) {
+  const float data[5] = {1, 2, 3, 4, 5};
+  test_tensor_t a = test_f32(count, data), b, c;
+  CHECK_OK(test_add(&a, &a, 1, false, &b));
+  CHECK_OK(test_add(&b, &a, factor, false, &c));
+  float out[5];
+  CHECK_OK(tpt_tensor_download(test_ref(&c), out));
+  CHECK_EQ(out[1], (float)(4 + 2 * factor));
+  test_release(&c);
+  test_release(&b);
+  test_release(&a);
+}
+
+static bool last_reason_has(const char* text) {
+  static tpt_compile_info_t infos[256];
+  int count = tpt_compile_log_get(infos, 256);
+  bool has = count > 0 && strstr(infos[count - 1].reason, text);
+  if (!has) fprintf(stderr, "no \"%s\" in: %s\n", text, count ? infos[count - 1].reason : "-");
+  return has;
+}
+
+static void test_a_window_tells_what_is_new_about_it(void) {
+  set_mode(TPT_EAGER_FUSED);
+  run_pair(3, 2);
+  uint64_t compiles = test_counters().compiles;
+  run_pair(3, 7);  // numbers are operands
+  CHECK_EQ(test_counters().compiles, compiles);
+  run_pair(5, 2);
+  CHECK(last_reason_has("new sizes (5,), was (3,), of argument self, in call 1 of 2, "
+                        "aten::add.Tensor, in model.py:12"));
+  test_tensor_t a = test_f32(5, (float[]){1, 2, 3, 4, 5}), b, c;
+  const tpt_arg_t args[1] = {test_arg(test_ref(&a))};
+  CHECK_OK(test_add(&a, &a, 1, false, &b));
+  CHECK_OK(test_call("neg", false, args, 1, &c));
+  TEST_F32(c, -1, -2, -3, -4, -5);
+  CHECK(last_reason_has("new call 2 of 2, aten::neg, in model.py:12, was aten::add.Tensor"));
+  test_release(&b);
+  test_release(&c);
+  CHECK_OK(test_add(&a, &a, 1, false, &b));
+  TEST_F32(b, 2, 4, 6, 8, 10);
+  CHECK(last_reason_has("new length 1, was 2: the window ends with call 1 of 1, aten::add.Tensor"));
+  test_release(&b);
+  set_mode(TPT_EAGER_STRICT);
+  test_release(&a);
+}
+
 int main(void) {
   if (!test_open("1")) return 0;
   RUN(test_nothing_runs_until_a_value_is_needed);
@@ -151,5 +198,6 @@ int main(void) {
   RUN(test_a_failing_call_is_found);
   RUN(test_random_numbers_are_those_of_strict_mode);
   RUN(test_many_windows_stay_bounded);
+  RUN(test_a_window_tells_what_is_new_about_it);
   return TEST_RESULT;
 }

@@ -245,9 +245,7 @@ static tpt_status_t run(launch_t* l) {
   }
   const tpt_site_t here = tpt_site_of(l->entry->label, l->call->file, l->call->line);
   if (status) return tpt_site_note(&here, status);
-  bool must_confirm =
-      (can_fail(l) && (l->entry->has_writes || l->entry->is_confirmed)) || tpt_blocking_get();
-  if (__builtin_expect(!must_confirm, 1)) return NULL;
+  if (__builtin_expect(!tpt_entry_must_confirm(l->device, l->entry), 1)) return NULL;
   return tpt_site_note(&here, confirm(l));
 }
 
@@ -329,6 +327,21 @@ static tpt_status_t begin(launch_t* l, tpt_device_t* device, const tpt_call_t* c
   if (entry->output_count) memset(l->cells, 0, entry->output_count * sizeof(*l->cells));
   if (entry->plain_count) memset(results, 0, entry->plain_count * sizeof(*results));
   return NULL;
+}
+
+static tpt_buffer_t* pending_of(const tpt_cell_t* cell) {
+  if (!cell || !cell->buffer || tpt_buffer_is_ready(cell->buffer)) return NULL;
+  return tpt_buffer_retain(cell->buffer);
+}
+
+tpt_buffer_t* tpt_entry_pending(const tpt_device_t* device, const tpt_entry_t* entry) {
+  tpt_buffer_t* pending = device->storages ? pending_of(device->storages->cell) : NULL;
+  for (uint32_t i = 0; !pending && i < entry->operand_count; i++) {
+    const tpt_operand_t* operand = &entry->operands[i];
+    if (operand->kind == TPT_OPERAND_HOME)
+      pending = pending_of(device->frame.groups[operand->index]->cell);
+  }
+  return pending;
 }
 
 tpt_status_t tpt_entry_defer(tpt_device_t* device, const tpt_call_t* call, tpt_entry_t* entry,

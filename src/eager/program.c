@@ -78,6 +78,7 @@ tpt_status_t tpt_program_create(tpt_device_t* device, const char* label,
   if (!program) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for a program");
   program->device = device;
   program->refs = 1;
+  tpt_str_init(&program->reason);
   program->number = tpt_program_next_number();
   tpt_status_t status = tpt_label_intern(label, &program->label);
   if (status) {
@@ -103,6 +104,10 @@ void tpt_program_unref(tpt_program_t* program) {
   tpt_free(program->inputs);
   tpt_free(program->outputs);
   tpt_free(program->words);
+  for (size_t i = 0; i < program->call_count; i++)
+    tpt_entry_release(program->calls[i]);
+  tpt_free(program->calls);
+  tpt_str_deinit(&program->reason);
   tpt_free(program);
 }
 

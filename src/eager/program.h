@@ -42,7 +42,10 @@ struct tpt_program {
   uint64_t* words;  // (fused) what finds it again; owned
   size_t word_count, trace_word_count;
   uint64_t hash, last_run;
-  bool is_cycle;  // (fused) it ended where its own beginning came again
+  tpt_entry_t** calls;  // (fused) the window's, one reference each, for reports
+  size_t call_count;
+  tpt_str_t reason;  // (fused) why it is not one of the programs before it; "": not known
+  bool is_cycle;     // (fused) it ended where its own beginning came again
 };
 
 // The text, kept for the process; equal texts are one.

@@ -42,7 +42,8 @@ tpt_status_t tpt_generator_create(int device, tpt_generator_t** out_generator) {
 }
 
 void tpt_generator_release(tpt_generator_t* take_generator) {
-  if (take_generator->pending) tpt_buffer_release(take_generator->pending);
+  if (!take_generator) return;
+  tpt_buffer_release(take_generator->pending);
   tpt_free(take_generator);
 }
 

@@ -145,7 +145,7 @@ tpt_status_t tpt_storage_create(int device_index, size_t size, tpt_storage_t** o
   tpt_device_t* device;
   const tpt_home_t* home;
   TPT_TRY(tpt_device_get(device_index, &device));
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t status = tpt_memory_promise(device, size);
   if (!status) status = tpt_home_untyped(&device->homes, size, &home);
   if (!status) status = tpt_storage_make(device, size, home, out_storage);

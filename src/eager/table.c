@@ -48,6 +48,29 @@ tpt_status_t tpt_table_add(tpt_table_t* table, uint64_t hash, void* item) {
   return NULL;
 }
 
+tpt_status_t tpt_table_filter(tpt_table_t* table, const tpt_table_filter_t* filter) {
+  tpt_table_t kept = {0};
+  size_t stay_count = 0;
+  for (size_t i = 0; i < table->capacity; i++)
+    stay_count += table->items[i] && filter->stays(table->items[i], filter->arg);
+  if (stay_count == table->count) return NULL;
+  for (size_t i = 0; i < table->capacity; i++) {
+    if (!table->items[i] || !filter->stays(table->items[i], filter->arg)) continue;
+    tpt_status_t status = tpt_table_add(&kept, table->hashes[i], table->items[i]);
+    if (!status) continue;
+    tpt_table_deinit(&kept);
+    return status;
+  }
+  tpt_table_t old = *table;
+  *table = kept;
+  for (size_t i = 0; i < old.capacity; i++) {
+    if (old.items[i] && !filter->stays(old.items[i], filter->arg))
+      filter->take(old.items[i], filter->arg);
+  }
+  tpt_table_deinit(&old);
+  return NULL;
+}
+
 void tpt_table_deinit(tpt_table_t* table) {
   tpt_free(table->items);
   tpt_free(table->hashes);

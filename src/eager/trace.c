@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/allocator.h"
+#include "eager/fused_reason.h"
 #include "eager/internal_op.h"
 #include "eager/program.h"
 
@@ -296,6 +297,7 @@ tpt_status_t tpt_trace_record(tpt_trace_t* trace, const tpt_call_t* call, tpt_en
   tpt_record_t* record = &trace->records[trace->record_count];
   memset(record, 0, sizeof(*record));
   record->entry = entry;
+  if (trace->is_fused) tpt_fused_note_signature(trace->device, call, entry);
   entry->last_call = trace->device->call;
   tpt_status_t status = fill_record(trace, call, record);
   tpt_cell_t** cells;

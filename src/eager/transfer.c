@@ -122,7 +122,7 @@ static tpt_status_t upload_locked(const tpt_tensor_t* tensor, const void* data) 
 tpt_status_t tpt_tensor_upload(const tpt_tensor_t* tensor, const void* data) {
   TPT_TRY(tpt_runtime_open());
   tpt_device_t* device = tensor->storage->device;
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t status = upload_locked(tensor, data);
   tpt_device_unlock(device);
   return status;
@@ -206,7 +206,7 @@ tpt_status_t tpt_tensor_download(const tpt_tensor_t* tensor, void* data) {
   TPT_TRY(tpt_runtime_open());
   tpt_device_t* device = tensor->storage->device;
   download_t download = {0};
-  tpt_device_lock(device);
+  TPT_TRY(tpt_device_enter(device));
   tpt_status_t status = begin_download(tensor, data, &download);
   tpt_device_unlock(device);
   if (status || !download.cell) return status;

@@ -9,12 +9,18 @@ enum {  // wire types
 enum {  // CompileOptionsProto
   FIELD_BUILD_OPTIONS = 3,
   FIELD_PORTABLE = 4,
+  FIELD_OVERRIDES = 7,  // a map of XLA's debug options
 };
 enum {  // ExecutableBuildOptionsProto
   FIELD_REPLICAS = 4,
   FIELD_PARTITIONS = 5,
   FIELD_SPMD = 6,
   FIELD_ASSIGNMENT = 9,
+};
+enum {  // a map's entry, and OptionOverrideProto
+  FIELD_KEY = 1,
+  FIELD_VALUE = 2,
+  FIELD_BOOL = 2,
 };
 enum {  // DeviceAssignmentProto and its ComputationDevice
   FIELD_REPLICA_COUNT = 1,
@@ -65,6 +71,20 @@ static void append_assignment(tpt_str_t* out, const tpt_compile_options_t* optio
   tpt_str_deinit(&assignment);
 }
 
+static void append_override(tpt_str_t* out, const char* name, bool is_on) {
+  tpt_str_t entry, part;
+  tpt_str_init(&entry);
+  tpt_str_init(&part);
+  tpt_str_append_cstr(&part, name);
+  append_bytes(&entry, FIELD_KEY, &part);
+  tpt_str_clear(&part);
+  append_int(&part, FIELD_BOOL, is_on);
+  append_bytes(&entry, FIELD_VALUE, &part);
+  append_bytes(out, FIELD_OVERRIDES, &entry);
+  tpt_str_deinit(&part);
+  tpt_str_deinit(&entry);
+}
+
 tpt_status_t tpt_compile_options_print(const tpt_compile_options_t* options, tpt_str_t* out) {
   if (options->replicas < 1 || options->partitions < 1) {
     TPT_FAIL(TPT_INVALID_ARGUMENT,
@@ -87,5 +107,6 @@ tpt_status_t tpt_compile_options_print(const tpt_compile_options_t* options, tpt
   append_bytes(out, FIELD_BUILD_OPTIONS, &build);
   tpt_str_deinit(&build);
   if (options->is_portable) append_int(out, FIELD_PORTABLE, 1);
+  if (options->keeps_nan) append_override(out, "xla_cpu_enable_fast_min_max", false);
   return tpt_str_status(out);
 }

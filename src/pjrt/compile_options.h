@@ -14,6 +14,7 @@ typedef struct tpt_compile_options {
   int replicas;            // at least 1: XLA:CPU kills the process on 0
   int partitions;          // at least 1; more than 1 turns SPMD partitioning on
   bool is_portable;        // one executable for every device, named at each run; needs 1 and 1
+  bool keeps_nan;          // XLA:CPU's maximum and minimum otherwise lose the NaN they are given
   const int64_t* devices;  // (optional) replicas * partitions device ids, replica-major
 } tpt_compile_options_t;
 

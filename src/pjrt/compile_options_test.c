@@ -20,6 +20,10 @@ static void test_print_matches_known_blobs(void) {
   check_bytes(&(tpt_compile_options_t){.replicas = 1, .partitions = 1}, "1a 04 20 01 28 01");
   check_bytes(&(tpt_compile_options_t){.replicas = 1, .partitions = 1, .is_portable = true},
               "1a 04 20 01 28 01 20 01");
+  check_bytes(
+      &(tpt_compile_options_t){.replicas = 1, .partitions = 1, .keeps_nan = true},
+      "1a 04 20 01 28 01 3a 21 0a 1b 78 6c 61 5f 63 70 75 5f 65 6e 61 62 6c 65 5f 66 61 73 74 "
+      "5f 6d 69 6e 5f 6d 61 78 12 02 10 00");
   check_bytes(&(tpt_compile_options_t){.replicas = 4, .partitions = 1}, "1a 04 20 04 28 01");
   check_bytes(&(tpt_compile_options_t){.replicas = 1, .partitions = 4}, "1a 06 20 01 28 04 30 01");
   check_bytes(&(tpt_compile_options_t){.replicas = 1, .partitions = 1, .devices = &device},

@@ -48,8 +48,10 @@ static tpt_status_t executable_wrap(tpt_client_t* client, PJRT_LoadedExecutable*
   return NULL;
 }
 
-tpt_status_t tpt__client_compile_options(tpt_str_t* out) {
-  const tpt_compile_options_t options = {.replicas = 1, .partitions = 1, .is_portable = true};
+tpt_status_t tpt__client_compile_options(const tpt_client_t* client, tpt_str_t* out) {
+  bool is_xla_cpu = strcmp(tpt_client_platform_name(client), "cpu") == 0;
+  const tpt_compile_options_t options = {
+      .replicas = 1, .partitions = 1, .is_portable = true, .keeps_nan = is_xla_cpu};
   return tpt_compile_options_print(&options, out);
 }
 
@@ -58,7 +60,7 @@ tpt_status_t tpt_client_compile(tpt_client_t* client, const char* text, size_t t
   *out_executable = NULL;
   tpt_str_t blob;
   tpt_str_init(&blob);
-  tpt_status_t status = tpt__client_compile_options(&blob);
+  tpt_status_t status = tpt__client_compile_options(client, &blob);
   PJRT_Program program = {
       .struct_size = PJRT_Program_STRUCT_SIZE,
       .code = (char*)(uintptr_t)text,  // the ABI forgot const; it is only read

@@ -51,7 +51,7 @@ static inline bool tpt__reference_drop(atomic_int* references) {
 TPT_MUST_USE tpt_status_t tpt__client_check_device(const tpt_client_t* client, int device);
 
 // Appends the serialized options that every program is compiled with.
-TPT_MUST_USE tpt_status_t tpt__client_compile_options(tpt_str_t* out);
+TPT_MUST_USE tpt_status_t tpt__client_compile_options(const tpt_client_t* client, tpt_str_t* out);
 
 // Wraps a buffer of the plugin, which belongs to the wrapper then, and is destroyed on failure.
 TPT_MUST_USE tpt_status_t tpt__buffer_wrap(tpt_client_t* client, PJRT_Buffer* take_buffer,

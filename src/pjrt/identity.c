@@ -127,6 +127,6 @@ tpt_status_t tpt_client_identity(const tpt_client_t* client, tpt_str_t* out_text
   append_flags(out_text);
   append_processor(out_text);
   tpt_str_append_cstr(out_text, "options ");
-  TPT_TRY(tpt__client_compile_options(out_text));
+  TPT_TRY(tpt__client_compile_options(client, out_text));
   return tpt_str_status(out_text);
 }

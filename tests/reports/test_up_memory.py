@@ -93,6 +93,7 @@ def test_up_170_the_peak_does_not_depend_on_the_length_of_a_loop():
     assert peak(500) <= peak(20)
 
 
+@pytest.mark.vtpu("XLA:CPU does not tell how much memory it has, and takes the host's")
 def test_up_172_running_out_of_memory_is_an_error_that_explains_itself():
     free, total = torch.tpu.mem_get_info()
     with pytest.raises(torch.OutOfMemoryError) as caught:

@@ -14,6 +14,7 @@ def test_up_055_small_float32_products(highest):
     check(lambda device: a.to(device) @ b.to(device), tolerance=(1e-6, 1e-6))
 
 
+@pytest.mark.vtpu("XLA:CPU multiplies float32 as float32 whatever precision is asked for")
 def test_up_055_the_default_is_one_bfloat16_pass_as_documented():
     # What docs/differences.md says of float32 products: rounded operands, float32 sums.
     a, b = torch.randn(8, 16), torch.randn(16, 4)

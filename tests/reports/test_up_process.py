@@ -62,6 +62,7 @@ def test_up_151_forks_before_the_first_use_share_the_data():
     assert out.stdout.strip() == "[0, 0]", out.stderr
 
 
+@pytest.mark.vtpu("XLA:CPU logs to standard error itself")
 def test_up_152_two_processes_at_once_are_quiet():
     program = "import torch\nfor _ in range(3): torch.ones(2, device='tpu').sum().item()"
     first = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
