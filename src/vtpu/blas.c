@@ -124,13 +124,34 @@ GEMM_COMPLEX(vtpu_gemm_c128, double, z)
     }                                                                                              \
   }                                                                                                \
   VTPU_SIMD_FUNCTION(static, name##_row, (const vtpu_gemm_t* g, int i), (g, i))                    \
+  /* Four rows of c, which share what is read of b. */                                             \
+  VTPU_INLINE void name##_four_body(const vtpu_gemm_t* g, int i) {                                 \
+    const type* a = (const type*)g->a + (size_t)i * (g->trans_a ? 1 : (size_t)g->lda);             \
+    size_t a_row = g->trans_a ? 1 : (size_t)g->lda, a_step = g->trans_a ? (size_t)g->lda : 1;      \
+    type* restrict c0 = (type*)g->c + (size_t)i * (size_t)g->ldc;                                  \
+    type* restrict c1 = c0 + g->ldc, * restrict c2 = c1 + g->ldc, * restrict c3 = c2 + g->ldc;     \
+    for (int k = 0; k < g->k; k++, a += a_step) {                                                  \
+      const type* row = (const type*)g->b + (size_t)k * (size_t)g->ldb;                            \
+      const type x0 = a[0], x1 = a[a_row], x2 = a[2 * a_row], x3 = a[3 * a_row];                   \
+      for (int j = 0; j < g->n; j++) {                                                             \
+        const type y = row[j];                                                                     \
+        c0[j] += x0 * y;                                                                           \
+        c1[j] += x1 * y;                                                                           \
+        c2[j] += x2 * y;                                                                           \
+        c3[j] += x3 * y;                                                                           \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  VTPU_SIMD_FUNCTION(static, name##_four, (const vtpu_gemm_t* g, int i), (g, i))                   \
   void name(const vtpu_gemm_t* g) {                                                                \
     if (gemm_is_trivial(g, sizeof(type))) return;                                                  \
-    for (int i = 0; i < g->m; i++) {                                                               \
-      if (!g->accumulate)                                                                          \
-        memset((type*)g->c + (size_t)i * (size_t)g->ldc, 0, (size_t)g->n * sizeof(type));          \
+    int i = 0;                                                                                     \
+    for (int r = 0; r < g->m && !g->accumulate; r++)                                               \
+      memset((type*)g->c + (size_t)r * (size_t)g->ldc, 0, (size_t)g->n * sizeof(type));            \
+    for (; !g->trans_b && i + 4 <= g->m; i += 4)                                                   \
+      name##_four(g, i);                                                                           \
+    for (; i < g->m; i++)                                                                          \
       name##_row(g, i);                                                                            \
-    }                                                                                              \
   }
 
 GEMM_INTEGER(vtpu_gemm_u32, uint32_t)

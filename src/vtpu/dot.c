@@ -140,10 +140,16 @@ double vtpu_dot_bytes(const vtpu_kernel_t* kernel) {
                   tpt_type_size(&kernel->result_types[0]));
 }
 
+static bool is_byte(tpt_dtype_t dtype) {
+  return dtype == TPT_S8 || dtype == TPT_U8;
+}
+
 tpt_status_t vtpu_dot_shape_make(const vtpu_kernel_t* kernel, vtpu_dot_shape_t* shape) {
   const tpt_type_t *lhs = &kernel->operand_types[0], *rhs = &kernel->operand_types[1];
   shape->result = kernel->result_types[0].dtype;
   TPT_TRY(vtpu_compute_find(lhs->dtype, rhs->dtype, shape->result, &shape->compute));
+  bool is_bytes = is_byte(lhs->dtype) && is_byte(rhs->dtype);
+  if (is_bytes && shape->compute == VTPU_COMPUTE_U32) shape->compute = VTPU_COMPUTE_S16;
   tpt_dot_t dims;
   tpt_node_dot(kernel->node, &dims);
   shape->precision = dims.precision;

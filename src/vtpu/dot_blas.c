@@ -164,6 +164,7 @@ static void dot_make(const vtpu_dot_shape_t* shape, dot_t* dot) {
   for (int s = 0; s < 2; s++) {
     dot->sides[s].at = shape->sides[s];
     side_parts(&dot->sides[s], shape->compute, shape->precision);
+    if (shape->compute == VTPU_COMPUTE_S16) dot->sides[s].at.contract_inner = true;
   }
   choose_gemv(dot);
 }
@@ -192,6 +193,7 @@ tpt_status_t vtpu_dot_blas_prepare(vtpu_kernel_t* kernel, const vtpu_dot_shape_t
   int passes = dot->sides[0].part_count + dot->sides[1].part_count - 1;
   double rate = shape->compute == VTPU_COMPUTE_F32   ? 60.0
                 : shape->compute == VTPU_COMPUTE_F64 ? 30.0
+                : shape->compute == VTPU_COMPUTE_S16 ? 100.0
                                                      : 5.0;
   kernel->cost = (int64_t)(kernel->flops * passes / rate + vtpu_dot_bytes(kernel) / 10) + 100;
   kernel->cost += items * 60;

@@ -23,10 +23,10 @@ void vtpu_dot_target_make(const vtpu_kernel_t* kernel, const vtpu_dot_shape_t* s
                           vtpu_dot_target_t* out) {
   size_t tile = (size_t)(block[0] * block[1]);
   out->epilogue = kernel->epilogue;
-  out->sum_size = vtpu_compute_row(shape->compute)->size;
+  out->sum_size = vtpu_compute_row(shape->compute)->sum_size;
   out->result_size = tpt_dtype_size(shape->result);
-  if (!vtpu_widen_is_copy(shape->result, shape->compute, VTPU_PART_EXACT))
-    out->narrow = vtpu_narrow_fn(shape->compute, shape->result);
+  out->narrow = vtpu_narrow_fn(shape->compute, shape->result);
+  if (vtpu_convert_is_copy(out->narrow)) out->narrow = NULL;
   out->is_direct = !out->narrow && !out->epilogue && shape->n <= INT32_MAX;
   if (!out->narrow && !out->is_direct && !out->epilogue)
     out->narrow = vtpu_narrow_fn(shape->compute, shape->result);  // copies

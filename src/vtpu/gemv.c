@@ -143,8 +143,6 @@ VTPU_INLINE void sums_add(sums_t* sums, int row, const lanes_t* m, const vectors
   VTPU_INLINE void name##_rows_body(const vtpu_gemv_t* g) {                                        \
     if (g->count == 1) name##_all_rows(g, 1);                                                      \
     if (g->count == 2) name##_all_rows(g, 2);                                                      \
-    if (g->count == 3) name##_all_rows(g, 3);                                                      \
-    if (g->count == 4) name##_all_rows(g, 4);                                                      \
   }                                                                                                \
   VTPU_SIMD_FUNCTION(static, name##_rows, (const vtpu_gemv_t* g), (g))
 
@@ -242,8 +240,6 @@ VTPU_INLINE void results_add(const vtpu_gemv_t* g, const stretch_t* s, const lan
   VTPU_INLINE void name##_cols_body(const vtpu_gemv_t* g) {                                        \
     if (g->count == 1) name##_all_cols(g, 1);                                                      \
     if (g->count == 2) name##_all_cols(g, 2);                                                      \
-    if (g->count == 3) name##_all_cols(g, 3);                                                      \
-    if (g->count == 4) name##_all_cols(g, 4);                                                      \
   }                                                                                                \
   VTPU_SIMD_FUNCTION(static, name##_cols, (const vtpu_gemv_t* g), (g))
 

@@ -8,7 +8,7 @@
 
 #include "tputorch/type.h"
 
-enum { VTPU_GEMV_MAX = 4 };  // vectors
+enum { VTPU_GEMV_MAX = 2 };  // vectors
 
 typedef struct vtpu_gemv {
   const void* matrix;  // rows x cols, rows ld elements apart

@@ -4,13 +4,15 @@
 
 #include <string.h>
 
+#include "vtpu/gemm_s16.h"
 #include "vtpu/kernel.h"
 #include "vtpu/simd.h"
 
 static const vtpu_compute_row_t compute_rows[VTPU_COMPUTE_COUNT] = {
-    [VTPU_COMPUTE_F32] = {4, vtpu_gemm_f32}, [VTPU_COMPUTE_F64] = {8, vtpu_gemm_f64},
-    [VTPU_COMPUTE_C64] = {8, vtpu_gemm_c64}, [VTPU_COMPUTE_C128] = {16, vtpu_gemm_c128},
-    [VTPU_COMPUTE_U32] = {4, vtpu_gemm_u32}, [VTPU_COMPUTE_U64] = {8, vtpu_gemm_u64},
+    [VTPU_COMPUTE_F32] = {4, 4, vtpu_gemm_f32}, [VTPU_COMPUTE_F64] = {8, 8, vtpu_gemm_f64},
+    [VTPU_COMPUTE_C64] = {8, 8, vtpu_gemm_c64}, [VTPU_COMPUTE_C128] = {16, 16, vtpu_gemm_c128},
+    [VTPU_COMPUTE_U32] = {4, 4, vtpu_gemm_u32}, [VTPU_COMPUTE_U64] = {8, 8, vtpu_gemm_u64},
+    [VTPU_COMPUTE_S16] = {2, 4, vtpu_gemm_s16},
 };
 
 const vtpu_compute_row_t* vtpu_compute_row(vtpu_compute_t compute) {
@@ -94,6 +96,8 @@ static void widen_low(const void* in, void* out, int64_t count) {
 
 CONVERT(f64_from_f32, float, double)
 CONVERT(f32_from_f64, double, float)
+CONVERT(s16_from_s8, int8_t, int16_t)
+CONVERT(s16_from_u8, uint8_t, int16_t)
 CONVERT(u32_from_s8, int8_t, uint32_t)
 CONVERT(u32_from_u8, uint8_t, uint32_t)
 CONVERT(u32_from_s16, int16_t, uint32_t)
@@ -163,6 +167,7 @@ static const vtpu_convert_fn_t widen_table[VTPU_COMPUTE_COUNT][TPT_DTYPE_COUNT] 
                           [TPT_U32] = u64_from_u32,
                           [TPT_S64] = copy_8,
                           [TPT_U64] = copy_8},
+    [VTPU_COMPUTE_S16] = {[TPT_S8] = s16_from_s8, [TPT_U8] = s16_from_u8},
 };
 
 static const vtpu_convert_fn_t narrow_table[VTPU_COMPUTE_COUNT][TPT_DTYPE_COUNT] = {
@@ -187,12 +192,16 @@ vtpu_convert_fn_t vtpu_widen_fn(tpt_dtype_t dtype, vtpu_compute_t compute, vtpu_
   return (unsigned)dtype < TPT_DTYPE_COUNT ? widen_table[compute][dtype] : NULL;
 }
 
-bool vtpu_widen_is_copy(tpt_dtype_t dtype, vtpu_compute_t compute, vtpu_part_t part) {
-  vtpu_convert_fn_t fn = vtpu_widen_fn(dtype, compute, part);
+bool vtpu_convert_is_copy(vtpu_convert_fn_t fn) {
   return fn == copy_4 || fn == copy_8 || fn == copy_16;
 }
 
+bool vtpu_widen_is_copy(tpt_dtype_t dtype, vtpu_compute_t compute, vtpu_part_t part) {
+  return vtpu_convert_is_copy(vtpu_widen_fn(dtype, compute, part));
+}
+
 vtpu_convert_fn_t vtpu_narrow_fn(vtpu_compute_t compute, tpt_dtype_t dtype) {
+  if (compute == VTPU_COMPUTE_S16) compute = VTPU_COMPUTE_U32;  // as sums are
   return (unsigned)dtype < TPT_DTYPE_COUNT ? narrow_table[compute][dtype] : NULL;
 }
 

@@ -17,11 +17,13 @@ typedef enum vtpu_compute {
   VTPU_COMPUTE_C128,
   VTPU_COMPUTE_U32,  // all integers whose result has at most 32 bits, modulo 2^32
   VTPU_COMPUTE_U64,  // wider integers, and pred (a sum of products is true unless it is zero)
+  VTPU_COMPUTE_S16,  // bytes as 16-bit integers, summed as U32; products of rows along k only (gemm_s16.h)
   VTPU_COMPUTE_COUNT,
 } vtpu_compute_t;
 
 typedef struct vtpu_compute_row {
-  size_t size;
+  size_t size;      // of an operand's element
+  size_t sum_size;  // of a sum
   vtpu_gemm_fn_t gemm;
 } vtpu_compute_row_t;
 const vtpu_compute_row_t* vtpu_compute_row(vtpu_compute_t compute);
@@ -42,6 +44,7 @@ typedef void (*vtpu_convert_fn_t)(const void* in, void* out, int64_t count);
 vtpu_convert_fn_t vtpu_widen_fn(tpt_dtype_t dtype, vtpu_compute_t compute, vtpu_part_t part);
 // True if that conversion only copies.
 bool vtpu_widen_is_copy(tpt_dtype_t dtype, vtpu_compute_t compute, vtpu_part_t part);
+bool vtpu_convert_is_copy(vtpu_convert_fn_t fn);
 // Results in the compute type to `dtype`, rounded once (integers wrap, pred: not zero).
 vtpu_convert_fn_t vtpu_narrow_fn(vtpu_compute_t compute, tpt_dtype_t dtype);
 
