@@ -101,57 +101,71 @@ GEMM_COMPLEX(vtpu_gemm_c128, double, z)
 
 // --- integers: c row by row, the inner loop runs along n when b is stored k x n, along k otherwise
 // --
-#define GEMM_INTEGER(name, type)                                                                   \
-  VTPU_INLINE void name##_row_body(const vtpu_gemm_t* g, int i) {                                  \
-    const type* a = (const type*)g->a + (g->trans_a ? (size_t)i : (size_t)i * (size_t)g->lda);     \
-    size_t a_step = g->trans_a ? (size_t)g->lda : 1;                                               \
-    const type* b = g->b;                                                                          \
-    type* restrict c = (type*)g->c + (size_t)i * (size_t)g->ldc;                                   \
-    if (g->trans_b) {                                                                              \
-      for (int j = 0; j < g->n; j++) {                                                             \
-        const type* row = b + (size_t)j * (size_t)g->ldb;                                          \
-        type sum = 0;                                                                              \
-        for (int k = 0; k < g->k; k++)                                                             \
-          sum += a[(size_t)k * a_step] * row[k];                                                   \
-        c[j] += sum;                                                                               \
-      }                                                                                            \
-      return;                                                                                      \
-    }                                                                                              \
-    for (int k = 0; k < g->k; k++) {                                                               \
-      const type x = a[(size_t)k * a_step], *row = b + (size_t)k * (size_t)g->ldb;                 \
-      for (int j = 0; j < g->n; j++)                                                               \
-        c[j] += x * row[j];                                                                        \
-    }                                                                                              \
-  }                                                                                                \
-  VTPU_SIMD_FUNCTION(static, name##_row, (const vtpu_gemm_t* g, int i), (g, i))                    \
-  /* Four rows of c, which share what is read of b. */                                             \
-  VTPU_INLINE void name##_four_body(const vtpu_gemm_t* g, int i) {                                 \
-    const type* a = (const type*)g->a + (size_t)i * (g->trans_a ? 1 : (size_t)g->lda);             \
-    size_t a_row = g->trans_a ? 1 : (size_t)g->lda, a_step = g->trans_a ? (size_t)g->lda : 1;      \
-    type* restrict c0 = (type*)g->c + (size_t)i * (size_t)g->ldc;                                  \
-    type* restrict c1 = c0 + g->ldc, * restrict c2 = c1 + g->ldc, * restrict c3 = c2 + g->ldc;     \
-    for (int k = 0; k < g->k; k++, a += a_step) {                                                  \
-      const type* row = (const type*)g->b + (size_t)k * (size_t)g->ldb;                            \
-      const type x0 = a[0], x1 = a[a_row], x2 = a[2 * a_row], x3 = a[3 * a_row];                   \
-      for (int j = 0; j < g->n; j++) {                                                             \
-        const type y = row[j];                                                                     \
-        c0[j] += x0 * y;                                                                           \
-        c1[j] += x1 * y;                                                                           \
-        c2[j] += x2 * y;                                                                           \
-        c3[j] += x3 * y;                                                                           \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  VTPU_SIMD_FUNCTION(static, name##_four, (const vtpu_gemm_t* g, int i), (g, i))                   \
-  void name(const vtpu_gemm_t* g) {                                                                \
-    if (gemm_is_trivial(g, sizeof(type))) return;                                                  \
-    int i = 0;                                                                                     \
-    for (int r = 0; r < g->m && !g->accumulate; r++)                                               \
-      memset((type*)g->c + (size_t)r * (size_t)g->ldc, 0, (size_t)g->n * sizeof(type));            \
-    for (; !g->trans_b && i + 4 <= g->m; i += 4)                                                   \
-      name##_four(g, i);                                                                           \
-    for (; i < g->m; i++)                                                                          \
-      name##_row(g, i);                                                                            \
+#define GEMM_INTEGER(name, type)                                                                             \
+  VTPU_INLINE void name##_row_body(const vtpu_gemm_t* g, int i) {                                            \
+    const type* a = (const type*)g->a + (g->trans_a ? (size_t)i : (size_t)i * (size_t)g->lda);               \
+    size_t a_step = g->trans_a ? (size_t)g->lda : 1;                                                         \
+    const type* b = g->b;                                                                                    \
+    type* restrict c = (type*)g->c + (size_t)i * (size_t)g->ldc;                                             \
+    if (g->trans_b) {                                                                                        \
+      for (int j = 0; j < g->n; j++) {                                                                       \
+        const type* row = b + (size_t)j * (size_t)g->ldb;                                                    \
+        type sum = 0;                                                                                        \
+        for (int k = 0; k < g->k; k++)                                                                       \
+          sum += a[(size_t)k * a_step] * row[k];                                                             \
+        c[j] += sum;                                                                                         \
+      }                                                                                                      \
+      return;                                                                                                \
+    }                                                                                                        \
+    for (int k = 0; k < g->k; k++) {                                                                         \
+      const type x = a[(size_t)k * a_step], *row = b + (size_t)k * (size_t)g->ldb;                           \
+      for (int j = 0; j < g->n; j++)                                                                         \
+        c[j] += x * row[j];                                                                                  \
+    }                                                                                                        \
+  }                                                                                                          \
+  VTPU_SIMD_FUNCTION(static, name##_row, (const vtpu_gemm_t* g, int i), (g, i))                              \
+  /* Four rows of c by two vectors of columns, in registers while k runs; then the columns that are left. */ \
+  VTPU_INLINE void name##_four_body(const vtpu_gemm_t* g, int i) {                                           \
+    typedef type vector_t __attribute__((vector_size(64)));                                                  \
+    enum { LANES = 64 / sizeof(type), WIDE = 2 * LANES };                                                    \
+    const type* a = (const type*)g->a + (size_t)i * (g->trans_a ? 1 : (size_t)g->lda);                       \
+    size_t a_row = g->trans_a ? 1 : (size_t)g->lda, a_step = g->trans_a ? (size_t)g->lda : 1;                \
+    type* c = (type*)g->c + (size_t)i * (size_t)g->ldc;                                                      \
+    int j = 0;                                                                                               \
+    for (; j + WIDE <= g->n; j += WIDE) {                                                                    \
+      const type *b = (const type*)g->b + j, *x = a;                                                         \
+      vector_t sums[4][2], y[2];                                                                             \
+      for (int r = 0; r < 4; r++)                                                                            \
+        memcpy(sums[r], c + (size_t)r * (size_t)g->ldc + j, sizeof(sums[r]));                                \
+      for (int k = 0; k < g->k; k++, x += a_step, b += g->ldb) {                                             \
+        memcpy(y, b, sizeof(y));                                                                             \
+        for (int r = 0; r < 4; r++) {                                                                        \
+          sums[r][0] += y[0] * x[(size_t)r * a_row];                                                         \
+          sums[r][1] += y[1] * x[(size_t)r * a_row];                                                         \
+        }                                                                                                    \
+      }                                                                                                      \
+      for (int r = 0; r < 4; r++)                                                                            \
+        memcpy(c + (size_t)r * (size_t)g->ldc + j, sums[r], sizeof(sums[r]));                                \
+    }                                                                                                        \
+    for (; j < g->n; j++)                                                                                    \
+      for (int r = 0; r < 4; r++) {                                                                          \
+        type sum = 0;                                                                                        \
+        for (int k = 0; k < g->k; k++)                                                                       \
+          sum += a[(size_t)r * a_row + (size_t)k * a_step] *                                                 \
+                 ((const type*)g->b)[(size_t)k * (size_t)g->ldb + (size_t)j];                                \
+        c[(size_t)r * (size_t)g->ldc + (size_t)j] += sum;                                                    \
+      }                                                                                                      \
+  }                                                                                                          \
+  VTPU_SIMD_FUNCTION(static, name##_four, (const vtpu_gemm_t* g, int i), (g, i))                             \
+  void name(const vtpu_gemm_t* g) {                                                                          \
+    if (gemm_is_trivial(g, sizeof(type))) return;                                                            \
+    int i = 0;                                                                                               \
+    for (int r = 0; r < g->m && !g->accumulate; r++)                                                         \
+      memset((type*)g->c + (size_t)r * (size_t)g->ldc, 0, (size_t)g->n * sizeof(type));                      \
+    for (; !g->trans_b && i + 4 <= g->m; i += 4)                                                             \
+      name##_four(g, i);                                                                                     \
+    for (; i < g->m; i++)                                                                                    \
+      name##_row(g, i);                                                                                      \
   }
 
 GEMM_INTEGER(vtpu_gemm_u32, uint32_t)
