@@ -564,6 +564,10 @@ f = torch.compile(lambda x: model(x).square().sum() + torch.tensor([1.0], device
 f(torch.ones(3, 8, device="tpu")).backward()
 assert model[0].weight.grad.abs().sum() > 0
 counts = torch._dynamo.utils.counters["aot_autograd"]
+import sys
+assert "torch._inductor.scheduler" not in sys.modules or not counts["autograd_cache_hit"]
+from torch._inductor.debug import DebugContext, enable_aot_logging
+from torch._inductor.codegen.wrapper import PythonWrapperCodegen
 print("hits", counts["autograd_cache_hit"], "saved", counts["autograd_cache_saved"])
 """
 

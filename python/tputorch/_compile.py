@@ -9,7 +9,10 @@ import functools
 import itertools
 import logging
 import os
-from contextlib import ExitStack, contextmanager
+import sys
+import types
+from contextlib import ExitStack, contextmanager, nullcontext
+from importlib import import_module
 
 import torch
 import torch._functorch.config as functorch_config
@@ -133,6 +136,48 @@ def _light_cache_keys():
             setattr(codecache, name, value)
 
 
+class _StandIn(types.ModuleType):
+    """A module that gives one attribute and leaves sys.modules with that; others are those of the
+    real module, which is imported then."""
+
+    def __init__(self, name, attribute, value):
+        super().__init__(name)
+        self.given = attribute, value
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        attribute, value = self.given
+        return value if name == attribute else getattr(import_module(self.__name__), name)
+
+
+@contextmanager
+def _light_imports():
+    """AOTAutograd and its cache import all of Inductor for two functions: a context manager that
+    does nothing unless Inductor is debugged, and the source text of Triton kernels, of which a graph
+    on tpu has none. Stand-ins give them, unless the modules are there."""
+    wanted = [
+        _StandIn("torch._inductor.debug", "enable_aot_logging", nullcontext),
+        _StandIn(
+            "torch._inductor.codegen.wrapper",
+            "user_defined_triton_kernel_transitive_closure_source_code",
+            None,
+        ),
+    ]
+    if os.environ.get("TORCH_COMPILE_DEBUG", "0") == "1":
+        wanted = []
+    wanted = [module for module in wanted if module.__name__ not in sys.modules]
+    sys.modules.update({module.__name__: module for module in wanted})
+    try:
+        yield
+    finally:
+        for module in wanted:
+            if sys.modules.get(module.__name__) is module:
+                del sys.modules[module.__name__]
+
+
 def _cut(joint_module, joint_inputs, **kwargs):
     """Cuts a joint graph in two. Below the full memory budget the partitioner recomputes random
     draws like anything else; marked as checkpointed, they get the state that the forward had."""
@@ -176,6 +221,7 @@ def backend(gm: torch.fx.GraphModule, example_inputs, *, mode=None, options=None
     name = _name_of(gm)
     with ExitStack() as stack:
         stack.enter_context(_light_cache_keys())
+        stack.enter_context(_light_imports())
         stack.enter_context(compiler_config.patch(cache_key_tag=_cache_tag(options)))
         stack.enter_context(
             functorch_config.patch(
