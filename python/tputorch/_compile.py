@@ -156,8 +156,8 @@ class _StandIn(types.ModuleType):
 @contextmanager
 def _light_imports():
     """AOTAutograd and its cache import all of Inductor for two functions: a context manager that
-    does nothing unless Inductor is debugged, and the source text of Triton kernels, of which a graph
-    on tpu has none. Stand-ins give them, unless the modules are there."""
+    does nothing unless Inductor is debugged, and the source text of Triton kernels, of which a
+    graph on tpu has none. Stand-ins give them, unless the modules are there."""
     wanted = [
         _StandIn("torch._inductor.debug", "enable_aot_logging", nullcontext),
         _StandIn(

@@ -79,6 +79,22 @@ def _compiles_tpu(original):
     return compile_graph
 
 
+def _light_compiler_config(original):
+    """torch.compile asks for Inductor's settings by way of its compiler, whose import takes longer
+    than all else that a warm process does: the settings alone are the same."""
+
+    @functools.wraps(original)
+    def get_compiler_config(self):
+        if "torch._inductor.compile_fx" in sys.modules:
+            return original(self)
+        from torch._inductor import config
+
+        with config.patch(self.config):
+            return config.get_config_copy()
+
+    return get_compiler_config
+
+
 def _flex_attention(module):
     """flex_attention's list of devices is closed: tpu joins it."""
     check = module._validate_device
@@ -191,6 +207,7 @@ def install() -> None:
     sys.meta_path.insert(0, _LatePatches(patches))
     inductor = torch._TorchCompileInductorWrapper
     inductor.__call__ = _compiles_tpu(inductor.__call__)
+    inductor.get_compiler_config = _light_compiler_config(inductor.get_compiler_config)
     module = torch.nn.Module
     module.to = _swapping(module.to, _target_of_to)
     module.cpu = _swapping(module.cpu, lambda args, kwargs: None)
