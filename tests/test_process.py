@@ -28,6 +28,7 @@ WAITS = {
     "item": "y[0, 0].item()",
     "cpu": "y.cpu()",
     "accelerator": "torch.accelerator.synchronize()",
+    "checked write": "y.scatter_(0, torch.zeros(1, 1, dtype=torch.int64).to('tpu'), 9.0)",
 }
 
 
@@ -110,6 +111,27 @@ def test_a_forked_child_gets_one_clear_error():
     """)
     assert status == 0, errors
     assert out.split() == ["True", "True", "True", "3.0", "3.0"], out
+
+
+def test_importing_adds_little():
+    """The back end on top of PyTorch: at most 25 MB and 0.15 s of processor time."""
+    program = """
+import resource
+import torch
+r = resource.getrusage(resource.RUSAGE_SELF)
+print(r.ru_utime + r.ru_stime, r.ru_maxrss / 1024)
+"""
+    least = {"0": [], "1": []}
+    for _ in range(4):
+        for is_on, runs in least.items():
+            env = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": is_on}
+            out = subprocess.run(
+                [sys.executable, "-c", program], capture_output=True, text=True, env=env, check=True
+            )
+            runs.append([float(word) for word in out.stdout.split()])
+    seconds, size = (min(r[i] for r in least["1"]) - min(r[i] for r in least["0"]) for i in (0, 1))
+    assert seconds < 0.15 * 2  # pairs of single runs: other work on the machine shows
+    assert size < 25
 
 
 USE = """
