@@ -4,6 +4,7 @@ Names that begin with an id (up_013 ...) are cases of the bug collection.
 """
 
 import copy
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -366,6 +367,22 @@ def test_dynamic_sizes_cost_no_graph_of_dynamo():
             x = torch.randn(n, 3)
             close(f(x.to("tpu")).cpu(), (x @ x.t()).softmax(-1).sum(0) * n)
     assert counter.frame_count == 1
+
+
+def test_twenty_sizes_cost_a_tenth_of_a_second():
+    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)).to("tpu")
+    f, spent = torch.compile(model, dynamic=True), []
+    f(torch.randn(2, 64, device="tpu")).sum().backward()
+    f(torch.randn(3, 64, device="tpu")).sum().backward()
+    for first in (4, 24, 44):
+        inputs = [torch.randn(n, 64, device="tpu") for n in range(first, first + 20)]
+        torch.tpu.synchronize()
+        start = time.process_time()
+        for x in inputs:
+            f(x).sum().backward()
+        torch.tpu.synchronize()
+        spent.append(time.process_time() - start)
+    assert min(spent) < 0.1, spent
 
 
 def test_sizes_that_change_by_themselves_become_dynamic():

@@ -572,6 +572,54 @@ print("hits", counts["autograd_cache_hit"], "saved", counts["autograd_cache_save
 """
 
 
+def run_program(text, *args, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", text, *args],
+        env=dict(os.environ, **environment), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+
+_ARTIFACTS = """
+import sys, torch, torch.nn as nn
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).to("tpu")
+if sys.argv[1] == "load":
+    assert torch.compiler.load_cache_artifacts(open(sys.argv[2], "rb").read())
+f = torch.compile(lambda x: model(x).square().sum())
+f(torch.ones(3, 8, device="tpu")).backward()
+assert model[0].weight.grad.abs().sum() > 0
+counts = torch._dynamo.utils.counters["aot_autograd"]
+print("hits", counts["autograd_cache_hit"], "saved", counts["autograd_cache_saved"])
+if sys.argv[1] == "save":
+    data, info = torch.compiler.save_cache_artifacts()
+    assert len(info.aot_autograd_artifacts) == 1
+    open(sys.argv[2], "wb").write(data)
+"""
+
+
+def test_artifacts_of_the_cache_travel_between_machines(tmp_path):
+    """What one process saved, another loads that has an empty cache of its own."""
+    file = str(tmp_path / "artifacts")
+    printed = [
+        run_program(_ARTIFACTS, how, file, TORCHINDUCTOR_CACHE_DIR=str(tmp_path / how)).stdout
+        for how in ("save", "load")
+    ]
+    assert printed[0].startswith("hits 0 saved 1")
+    assert printed[1].startswith("hits 1 saved 0")
+
+
+def test_torch_logs_tell_what_was_recorded_and_compiled():
+    text = """
+import torch
+@torch.compile
+def double_it(x):
+    return x * 2
+double_it(torch.ones(3, device="tpu"))
+"""
+    told = run_program(text, TORCH_LOGS="tputorch").stderr
+    assert "#0 inference: recorded 1 calls" in told
+    assert "#0 inference: compiled" in told and "characters in" in told
+
+
 def test_up_163_second_process_finds_its_graphs(tmp_path):
     environment = dict(os.environ, TORCHINDUCTOR_CACHE_DIR=str(tmp_path))
     lines = [

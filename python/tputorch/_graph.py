@@ -92,7 +92,20 @@ class ProgramStep:
             EagerStep(self.tape, self.entries).run(values)
             return [_tape.fill(output, values) for output in self.outputs]
         self.record(inputs, values)
-        return self.programs.run(inputs)
+        outputs = self.programs.run(inputs)
+        if log.isEnabledFor(logging.INFO):
+            self.tell_compile()
+        return outputs
+
+    def tell_compile(self):
+        """What the first run of a program cost, and why it had to be compiled."""
+        made = torch.tpu.counters()["recent_compiles"]
+        if made and self.tape.name.startswith(made[-1]["op"]):  # names are cut in the list
+            last = made[-1]
+            log.info(
+                "%s: compiled %d characters in %.1f ms: %s",
+                self.tape.name, last["program_size"], 1e3 * last["seconds"], last["reason"],
+            )  # fmt: skip
 
     def record(self, inputs, values):
         start = time.perf_counter()
