@@ -6,14 +6,7 @@
 #include "vtpu/conv.h"
 #include "vtpu/simd.h"
 
-enum { LANES = 16 };
-
-VTPU_INLINE void axpy_body(float w, const float* x, float* y, int64_t count) {
-  for (int64_t i = 0; i < count; i++)
-    y[i] += w * x[i];
-}
-VTPU_SIMD_FUNCTION(static, axpy, (float w, const float* x, float* y, int64_t count),
-                   (w, x, y, count))
+enum { LANES = 16, PLACES = 4 };
 
 static void axpy_strided(float w, const float* x, int64_t stride, float* y, int64_t count) {
   for (int64_t i = 0; i < count; i++)
@@ -32,20 +25,46 @@ static bool k_runs_are_longer(const vtpu_conv_tables_t* t) {
   return run_at(&t->k, 0) > run_at(&t->position, 0) && t->k_count > t->position_count;
 }
 
+typedef float floats_t __attribute__((vector_size(64)));
+typedef int32_t bits_t __attribute__((vector_size(64)));
+
+VTPU_INLINE void floats_load(const float* from, floats_t* out) {
+  memcpy(out, from, sizeof(*out));
+}
+
+// lanes += a * b. The elements that fill no vector are the last ones of the vector that ends with them;
+// of short runs they are added one by one.
+VTPU_INLINE void run_add(const float* a, const float* b, int64_t count, floats_t* lanes) {
+  floats_t x, y;
+  int64_t i = 0;
+  for (; i + LANES <= count; i += LANES) {
+    floats_load(a + i, &x);
+    floats_load(b + i, &y);
+    *lanes += x * y;
+  }
+  if (i == count) return;
+  if (i == 0) {
+    for (int l = 0; i < count; i++, l++)
+      (*lanes)[l] += a[i] * b[i];
+    return;
+  }
+  const bits_t number = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  bits_t is_new = number >= (int32_t)(LANES - (count - i));
+  floats_load(a + count - LANES, &x);
+  floats_load(b + count - LANES, &y);
+  *lanes += (floats_t)((bits_t)(x * y) & is_new);
+}
+
 // Each position is a dot product along K.
 VTPU_INLINE void by_position_body(const vtpu_conv_direct_t* d, const float* weight, float* result) {
   const vtpu_conv_tables_t* t = d->tables;
   for (int64_t p = 0; p < t->position_count; p++) {
     const float* stage = d->stage + vtpu_axis_offset(&t->position, p);
-    float lanes[LANES] = {0}, sum = d->accumulate ? result[p] : 0;
+    floats_t lanes = {0};
+    float sum = d->accumulate ? result[p] : 0;
     for (int64_t k = 0; k < t->k_count;) {
-      const float *a = weight + k, *b = stage + vtpu_axis_offset(&t->k, k);
-      int64_t count = run_at(&t->k, k), i = 0;
-      for (; i + LANES <= count; i += LANES)
-        for (int l = 0; l < LANES; l++)
-          lanes[l] += a[i + l] * b[i + l];
-      for (int l = 0; i < count; i++, l++)
-        lanes[l] += a[i] * b[i];
+      int64_t count = run_at(&t->k, k);
+      run_add(weight + k, stage + vtpu_axis_offset(&t->k, k), count, &lanes);
       k += count;
     }
     for (int l = 0; l < LANES; l++)
@@ -57,14 +76,46 @@ VTPU_SIMD_FUNCTION(static, by_position,
                    (const vtpu_conv_direct_t* d, const float* weight, float* result),
                    (d, weight, result))
 
-// All positions at once, laid out as the stage is: each tap is one long loop. The places between rows
-// are computed too and thrown away.
+// `count` places (1 to PLACES vectors) of all taps together, which stay in registers.
+VTPU_INLINE void taps_add(const vtpu_conv_direct_t* d, const float* weight, int64_t first,
+                          int vectors) {
+  const vtpu_conv_tables_t* t = d->tables;
+  floats_t sums[PLACES] = {{0}};
+  for (int64_t k = 0; k < t->k_count; k++) {
+    const float* from = d->stage + vtpu_axis_offset(&t->k, k) + first;
+    for (int v = 0; v < vectors; v++) {
+      floats_t x;
+      floats_load(from + v * LANES, &x);
+      sums[v] += x * weight[k];
+    }
+  }
+  memcpy(d->temp + first, sums, (size_t)vectors * sizeof(*sums));
+}
+
+// All positions at once, laid out as the stage is. The places between rows are computed too and thrown
+// away.
+VTPU_INLINE void taps_flat_body(const vtpu_conv_direct_t* d, const float* weight, int64_t span) {
+  const vtpu_conv_tables_t* t = d->tables;
+  int64_t i = 0;
+  for (; i + PLACES * LANES <= span; i += PLACES * LANES)
+    taps_add(d, weight, i, PLACES);
+  for (; i + LANES <= span; i += LANES)
+    taps_add(d, weight, i, 1);
+  for (; i < span; i++) {
+    float sum = 0;
+    for (int64_t k = 0; k < t->k_count; k++)
+      sum += weight[k] * d->stage[vtpu_axis_offset(&t->k, k) + i];
+    d->temp[i] = sum;
+  }
+}
+VTPU_SIMD_FUNCTION(static, taps_flat,
+                   (const vtpu_conv_direct_t* d, const float* weight, int64_t span),
+                   (d, weight, span))
+
 static void by_tap_flat(const vtpu_conv_direct_t* d, const float* weight, float* result,
                         int64_t span) {
   const vtpu_conv_tables_t* t = d->tables;
-  memset(d->temp, 0, (size_t)span * sizeof(float));
-  for (int64_t k = 0; k < t->k_count; k++)
-    axpy(weight[k], d->stage + vtpu_axis_offset(&t->k, k), d->temp, span);
+  taps_flat(d, weight, span);
   for (int64_t p = 0; p < t->position_count;) {
     const float* from = d->temp + vtpu_axis_offset(&t->position, p);
     int64_t count = run_at(&t->position, p);

@@ -239,6 +239,8 @@ static void margins_add(margins_t* m, int64_t low, int64_t valid, int64_t extent
   m->out_stride[i] = out_stride;
 }
 
+enum { PLANE_ROW = 256 };  // elements
+
 // A row of the folded axis.
 static void folded_copy(const margins_t* m, int level, const char* in, char* out) {
   int64_t low = m->low[level], valid = m->valid[level], size = (int64_t)m->out_size;
@@ -255,11 +257,25 @@ static void folded_copy(const margins_t* m, int level, const char* in, char* out
   }
 }
 
+// A plane of short rows with margins: zeros at once, then the rows.
+static void plane_copy(const margins_t* m, int level, const char* in, char* out) {
+  size_t block = (size_t)m->out_stride[level] * m->out_size;
+  memset(out, 0, (size_t)m->extent[level] * block);
+  out += (size_t)m->low[level] * block + (size_t)m->low[level + 1] * m->out_size;
+  for (int64_t i = 0; i < m->valid[level]; i++, out += block)
+    m->widen(in + i * m->in_stride[level] * (int64_t)m->in_size, out, m->valid[level + 1]);
+}
+
 static void margins_copy(const margins_t* m, int level, const char* in, char* out) {
   size_t block = (size_t)m->out_stride[level] * m->out_size;
   int64_t low = m->low[level], valid = m->valid[level];
   if (level + 1 == m->rank && m->fold > 1) {
     folded_copy(m, level, in, out);
+    return;
+  }
+  bool is_plane = level + 2 == m->rank && m->fold == 1;
+  if (is_plane && m->valid[level + 1] < m->extent[level + 1] && m->extent[level + 1] <= PLANE_ROW) {
+    plane_copy(m, level, in, out);
     return;
   }
   memset(out, 0, (size_t)low * block);
@@ -304,8 +320,13 @@ void vtpu_conv_stage(const vtpu_conv_plan_t* plan, const vtpu_conv_region_t* reg
     margins_add(&m, low, valid, extent, plan->in.stride[a], tables->stage_stride[a]);
   }
   for (int part = 0; part < plan->in_part_count; part++) {
-    m.widen = plan->stage_fns[part];
-    margins_copy(&m, 0, (const char*)in + offset * (int64_t)plan->in_size,
-                 lane + plan->stage_offset + plan->stage_part_size * (size_t)part);
+    char* out = lane + plan->stage_offset + plan->stage_part_size * (size_t)part;
+    // Rows are short: they are rounded together, with the zeros between them.
+    bool rounds_later = plan->is_direct && plan->in_dtype == TPT_F32 && plan->fold == 1 &&
+                        plan->in_parts[part] == VTPU_PART_HIGH;
+    m.widen = rounds_later ? vtpu_widen_fn(TPT_F32, VTPU_COMPUTE_F32, VTPU_PART_EXACT)
+                           : plan->stage_fns[part];
+    margins_copy(&m, 0, (const char*)in + offset * (int64_t)plan->in_size, out);
+    if (rounds_later) vtpu_round_to_bf16((float*)out, (float*)out, m.extent[0] * m.out_stride[0]);
   }
 }
