@@ -74,6 +74,29 @@ int list_count(const tpt_schema_t* schema) {
 
 enum class Form { kFunctional, kInplace, kOut };
 
+// A call of a row, counted; its random generator is the device's own.
+tpt_call_t call_of(const tpt_op_t* op, int row, const tpt_arg_t* args, int arg_count,
+                   c10::DeviceIndex device) {
+  tpt_call_t call;
+  memset(&call, 0, sizeof(call));
+  row_count(row).fetch_add(1, std::memory_order_relaxed);
+  call.op = op;
+  call.args = args;
+  call.arg_count = arg_count;
+  call.device = device;
+  call.default_dtype = dtype_of(c10::get_default_dtype_as_scalartype());
+  Line line = current_line();
+  call.file = line.file;
+  call.line = line.number;
+  return call;
+}
+
+void set_written(tpt_call_t& call, Form form, const int* written, size_t count) {
+  if (form == Form::kInplace) call.variant = TPT_INPLACE;
+  call.inplace_args = written;
+  call.inplace_count = static_cast<int>(count);
+}
+
 struct RowKernel final : c10::OperatorKernel {
   RowKernel(const tpt_op_t* op, Form form, std::vector<int> written)
       : op_(op), schema_(tpt_op_schema(op)), row_(tpt_op_index(op)), form_(form),
@@ -93,21 +116,9 @@ struct RowKernel final : c10::OperatorKernel {
     tpt_arg_t* outs = form_ == Form::kOut ? read_outs(values, reader) : nullptr;
     if (form_ == Form::kInplace && __builtin_expect(writes_lazy_bits(values), 0))
       return run_on_stand_ins(handle, stack);
-    tpt_call_t call;
-    memset(&call, 0, sizeof(call));
-    row_count(row_).fetch_add(1, std::memory_order_relaxed);
-    call.op = op_;
-    call.variant = form_ == Form::kInplace ? TPT_INPLACE : TPT_FUNCTIONAL;
-    call.args = args;
-    call.arg_count = schema_->arg_count;
-    call.inplace_args = written_.data();
-    call.inplace_count = static_cast<int>(written_.size());
-    call.device = reader.device();
-    call.default_dtype = dtype_of(c10::get_default_dtype_as_scalartype());
+    tpt_call_t call = call_of(op_, row_, args, schema_->arg_count, reader.device());
+    set_written(call, form_, written_.data(), written_.size());
     call.generator = reader.generator();
-    Line line = current_line();
-    call.file = line.file;
-    call.line = line.number;
     if (__builtin_expect(is_product_ && !told_precision, 0)) tell_precision(args);
     tpt_result_t* results = nullptr;
     int count = 0;
@@ -427,20 +438,9 @@ private:
 
   tpt_status_t run(const Call& arguments, tpt_result_t** results, int* count) {
     static const int kFirst = 0;
-    tpt_call_t call;
-    memset(&call, 0, sizeof(call));
-    row_count(row_).fetch_add(1, std::memory_order_relaxed);
-    call.op = op_;
-    call.variant = kIsInplace ? TPT_INPLACE : TPT_FUNCTIONAL;
-    call.args = arguments.args;
-    call.arg_count = static_cast<int>(kCount);
-    call.inplace_args = &kFirst;
-    call.inplace_count = kIsInplace;
-    call.device = arguments.device;
-    call.default_dtype = dtype_of(c10::get_default_dtype_as_scalartype());
-    Line line = current_line();
-    call.file = line.file;
-    call.line = line.number;
+    tpt_call_t call =
+        call_of(op_, row_, arguments.args, static_cast<int>(kCount), arguments.device);
+    if (kIsInplace) set_written(call, Form::kInplace, &kFirst, 1);
     return tpt_call_run(&call, results, count);
   }
 
