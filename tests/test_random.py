@@ -217,6 +217,20 @@ def test_a_generator_is_honoured_and_alone():
     assert torch.equal(second, again)
 
 
+def test_states_of_all_devices():
+    states = torch.tpu.get_rng_state_all()
+    assert len(states) == torch.tpu.device_count()
+    first = torch.rand(5, device="tpu").cpu()
+    assert not torch.equal(torch.tpu.get_rng_state(), states[0])
+    torch.tpu.set_rng_state_all(states)
+    assert torch.equal(torch.rand(5, device="tpu").cpu(), first)
+    torch.tpu.set_rng_state_all(states)
+    with torch.random.fork_rng(device_type="tpu"):
+        torch.tpu.manual_seed_all(99)
+        torch.rand(3, device="tpu")
+    assert torch.equal(torch.rand(5, device="tpu").cpu(), first)
+
+
 def test_a_generator_of_another_device_is_refused():
     with pytest.raises(RuntimeError, match="(?i)generator"):
         torch.empty(3, device="tpu").normal_(generator=torch.Generator("cpu"))

@@ -127,6 +127,30 @@ static void test_random_numbers_are_those_of_strict_mode(void) {
   test_release(&a);
 }
 
+// Calls that never repeat and are never read: each of another size.
+static void test_a_long_window_ends_by_itself(void) {
+  enum { CALLS = 1500 };
+  static test_tensor_t results[CALLS];
+  const float data[1] = {2};
+  test_tensor_t one = test_f32(1, data);
+  set_mode(TPT_EAGER_FUSED);
+  uint64_t windows = test_counters().fused_windows;
+  for (int64_t i = 0; i < CALLS; i++) {
+    test_tensor_t a = one;
+    a.sizes[0] = i + 1;
+    a.strides[0] = 0;
+    CHECK_OK(test_add(&a, &one, (double)i, false, &results[i]));
+  }
+  CHECK_EQ(test_counters().fused_windows, windows + 1);
+  TEST_F32(results[2], 6, 6, 6);  // of the window that ran
+  CHECK_EQ(test_counters().fused_windows, windows + 1);
+  set_mode(TPT_EAGER_STRICT);
+  CHECK_EQ(test_counters().fused_windows, windows + 2);
+  for (int i = 0; i < CALLS; i++)
+    test_release(&results[i]);
+  test_release(&one);
+}
+
 static void test_many_windows_stay_bounded(void) {
   set_mode(TPT_EAGER_FUSED);
   for (int64_t size = 1; size < 600; size++) {
@@ -197,6 +221,7 @@ int main(void) {
   RUN(test_inplace_takes_the_old_memory);
   RUN(test_a_failing_call_is_found);
   RUN(test_random_numbers_are_those_of_strict_mode);
+  RUN(test_a_long_window_ends_by_itself);
   RUN(test_many_windows_stay_bounded);
   RUN(test_a_window_tells_what_is_new_about_it);
   return TEST_RESULT;
