@@ -160,6 +160,7 @@ def test_forward(make, setting, no_fallback):
     compiled = torch.compile(module, fullgraph=True)
     with torch.no_grad(), precision(setting):
         wanted = model(x)
+        assert_near(module(inputs), wanted, setting)
         for _ in range(2):
             assert_near(compiled(inputs), wanted, setting)
         before = torch.tpu.counters()["launches"]
