@@ -70,14 +70,9 @@ static void pack_item(void* arg, int64_t item, int lane_number) {
   const vtpu_conv_plan_t* plan = run->plan;
   char* lane = vtpu_conv_lane(run, lane_number);
   int64_t blocks = pack_blocks(plan), block = item % blocks, rest = item / blocks;
-  vtpu_conv_chunk_t chunk = vtpu_conv_chunk(plan, rest % plan->feature_chunks);
-  rest /= plan->feature_chunks;
-  vtpu_conv_region_t region = {.phase = &plan->phases[rest % plan->phase_count],
-                               .group = rest / plan->phase_count};
-  for (int i = 0; i <= plan->spatial_count; i++)
-    region.count[plan->out_order[i]] = 1;
+  vtpu_conv_region_t region;
+  vtpu_conv_chunk_t chunk = vtpu_conv_weights_find(plan, rest, lane, &region);
   vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
-  vtpu_conv_tables_build(plan, &region, chunk.count, lane, tables);
   for (int part = 0; part < plan->kernel_part_count; part++) {
     vtpu_panel_t panel = weight_panel(run, &region, tables, &chunk, part);
     // The block length follows from the longest K, so that every chunk has the same blocks.

@@ -194,6 +194,10 @@ typedef struct vtpu_conv_result {
 } vtpu_conv_result_t;
 
 vtpu_conv_chunk_t vtpu_conv_chunk(const vtpu_conv_plan_t* plan, int64_t index);
+// The weights of number `index` (chunk, phase, group): a region of one place, whose tables are built in
+// the lane.
+vtpu_conv_chunk_t vtpu_conv_weights_find(const vtpu_conv_plan_t* plan, int64_t index, char* lane,
+                                         vtpu_conv_region_t* out_region);
 // Products of strips: items of packing the weights, and the product of one region and chunk.
 int64_t vtpu_conv_strip_pack_count(const vtpu_conv_plan_t* plan);
 void vtpu_conv_strip_pack_item(void* work, int64_t item, int lane);

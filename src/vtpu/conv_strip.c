@@ -11,6 +11,18 @@ vtpu_conv_chunk_t vtpu_conv_chunk(const vtpu_conv_plan_t* plan, int64_t index) {
   return chunk;
 }
 
+vtpu_conv_chunk_t vtpu_conv_weights_find(const vtpu_conv_plan_t* plan, int64_t index, char* lane,
+                                         vtpu_conv_region_t* out_region) {
+  vtpu_conv_chunk_t chunk = vtpu_conv_chunk(plan, index % plan->feature_chunks);
+  index /= plan->feature_chunks;
+  *out_region = (vtpu_conv_region_t){.phase = &plan->phases[index % plan->phase_count],
+                                     .group = index / plan->phase_count};
+  for (int i = 0; i <= plan->spatial_count; i++)
+    out_region->count[plan->out_order[i]] = 1;
+  vtpu_conv_tables_build(plan, out_region, chunk.count, lane, (vtpu_conv_tables_t*)lane);
+  return chunk;
+}
+
 // --- weights ----------------------------------------------------------------------------------------
 
 // The weights of one chunk; the block of outputs and K is the caller's to say.
@@ -54,14 +66,9 @@ void vtpu_conv_strip_pack_item(void* arg, int64_t item, int lane_number) {
   const vtpu_conv_plan_t* plan = work->plan;
   char* lane = vtpu_conv_lane(work, lane_number);
   int64_t strips = vtpu_strip_count(plan->outputs), strip = item % strips, rest = item / strips;
-  vtpu_conv_chunk_t chunk = vtpu_conv_chunk(plan, rest % plan->feature_chunks);
-  rest /= plan->feature_chunks;
-  vtpu_conv_region_t region = {.phase = &plan->phases[rest % plan->phase_count],
-                               .group = rest / plan->phase_count};
-  for (int i = 0; i <= plan->spatial_count; i++)
-    region.count[plan->out_order[i]] = 1;
+  vtpu_conv_region_t region;
+  vtpu_conv_chunk_t chunk = vtpu_conv_weights_find(plan, rest, lane, &region);
   vtpu_conv_tables_t* tables = (vtpu_conv_tables_t*)lane;
-  vtpu_conv_tables_build(plan, &region, chunk.count, lane, tables);
   for (int part = 0; part < plan->kernel_part_count; part++) {
     vtpu_strip_block_t block = weight_block(work, &region, tables, &chunk, part);
     block.first_free = strip * VTPU_STRIP_FREE;

@@ -57,9 +57,6 @@ VTPU_INLINE void f16_load(const uint16_t* from, lanes_t* out) {
 VTPU_INLINE void floats_load(const float* from, floats_t* out) {
   memcpy(out, from, sizeof(*out));
 }
-VTPU_INLINE void floats_store(const floats_t* x, float* to) {
-  memcpy(to, x, sizeof(*x));
-}
 
 VTPU_INLINE float lanes_sum(const floats_t* x) {
   float sum = 0;

@@ -198,15 +198,12 @@ static void quad(const vtpu_strip_product_t* p, int row, int col, int k, int k_t
 // Column by column, so that a pair of rhs strips stays in the first cache; short sums, which spend their
 // time on the results, go row by row, as these lie in memory.
 static void walk(const vtpu_strip_product_t* p, int k, int k_tiles, copy_t* copy) {
-  if (k_tiles <= SHORT_TILES) {
-    for (int row = 0; row < p->m; row += 32)
-      for (int col = 0; col < p->n; col += 32)
-        quad(p, row, col, k, k_tiles, copy);
-    return;
-  }
-  for (int col = 0; col < p->n; col += 32) {
-    for (int row = 0; row < p->m; row += 32) {
-      if (row + 32 < p->m) results_fetch(p, row + 32, col);
+  bool by_row = k_tiles <= SHORT_TILES;
+  int outer_count = by_row ? p->m : p->n, inner_count = by_row ? p->n : p->m;
+  for (int outer = 0; outer < outer_count; outer += 32) {
+    for (int inner = 0; inner < inner_count; inner += 32) {
+      int row = by_row ? outer : inner, col = by_row ? inner : outer;
+      if (!by_row && row + 32 < p->m) results_fetch(p, row + 32, col);
       quad(p, row, col, k, k_tiles, copy);
     }
   }
