@@ -21,11 +21,13 @@ static bool is_double(tpt_graph_t* g, tpt_v x) {
 
 // --- erf ----------------------------------------------------------------------------------------
 
-// erf(x) / x over y = x^2, |x| <= 3.92: 1.9e-8.
-static const double kErfP[] = {1.128379146,    0.1903538207,    0.05274185359,
-                               0.003763417056, 0.0002848421585, 2.050579187e-6};
-static const double kErfQ[] = {1.0,          0.5020294295,   0.1140874417,
-                               0.0149647634, 0.001162021548, 3.809476591e-5};
+// erf(x) / x - 1 over y = x^2, |x| <= 1: 4e-8; log(erfc(x)) over x in [1, 4], 1.5e-8 of erf.
+static const double kErfNear[] = {0.12837912249706068,  -0.37612326191629775,
+                                  0.11280180133073786,  -0.026711311647101305,
+                                  0.004917551618776135, -0.0005631422405593261};
+static const double kErfFar[] = {-0.0026717091705850847, -1.1174384550032754,
+                                 -0.6544889906127804,    -0.08863414096190539,
+                                 0.014778107713008488,   -0.0011504203547314685};
 // erf(x) / x over y = x^2, |x| <= 1: 1.3e-19.
 static const double kErfSmall[] = {
     1.12837916709551257,    -0.376126389031837476,     0.112837916709548575,
@@ -87,12 +89,15 @@ tpt_v formula_erf(tpt_graph_t* g, const tpt_v* x) {
     tpt_v is_small = tpt_lt(g, m, tpt_like(g, a, 1.0));
     return tpt_select(g, is_small, erf_small(g, a), copy_sign(g, large, a));
   }
-  tpt_v limit = tpt_like(g, a, 3.92);
-  a = tpt_hlo_clamp(g, tpt_neg(g, limit), a, limit);
+  // Each part is a small correction of x or of 1, so that little but the last rounding shows.
   tpt_v y = tpt_mul(g, a, a);
-  tpt_v ratio = tpt_div(g, tpt_polynomial(g, y, kErfP, COUNT(kErfP)),
-                        tpt_polynomial(g, y, kErfQ, COUNT(kErfQ)));
-  return tpt_mul(g, a, ratio);
+  tpt_v near = tpt_polynomial(g, y, kErfNear, COUNT(kErfNear));
+  near = tpt_add(g, a, tpt_mul(g, a, near));
+  tpt_v m = tpt_min(g, tpt_abs(g, a), tpt_like(g, a, 4.0));
+  tpt_v far = tpt_exp(g, tpt_polynomial(g, m, kErfFar, COUNT(kErfFar)));
+  tpt_v sign = tpt_sign(g, a);
+  far = tpt_sub(g, sign, tpt_mul(g, sign, far));
+  return tpt_select(g, tpt_lt(g, m, tpt_like(g, a, 1.0)), near, far);
 }
 
 tpt_v formula_erfc(tpt_graph_t* g, const tpt_v* x) {
