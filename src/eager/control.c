@@ -21,7 +21,7 @@ void tpt_control_destroy(tpt_control_t* control) {
   while (control) {
     tpt_control_t* next = control->next;
     tpt_entries_drop(control->second->device, &control->op);
-    tpt_program_unref(control->first);
+    if (control->first != control->second) tpt_program_unref(control->first);
     tpt_free(control);
     control = next;
   }
@@ -38,7 +38,7 @@ tpt_status_t tpt_control_get(tpt_control_kind_t kind, tpt_program_t* first, tpt_
   if (!control) TPT_FAIL(TPT_RESOURCE_EXHAUSTED, "no host memory for control flow");
   control->kind = kind;
   control->number = tpt_program_next_number();
-  control->first = tpt_program_ref(first);
+  control->first = first == second ? first : tpt_program_ref(first);  // no ring of references
   control->second = second;
   control->op.id = kind == TPT_CONTROL_IF ? "cond" : "while_loop";
   control->op.family = "control";

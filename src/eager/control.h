@@ -9,7 +9,7 @@ typedef struct tpt_control {
   tpt_op_t op;
   uint64_t number;  // among all programs and control ops ever made
   tpt_control_kind_t kind;
-  tpt_program_t* first;      // then, condition: one reference
+  tpt_program_t* first;      // then, condition: one reference unless it is `second`
   tpt_program_t* second;     // else, body: it owns this op
   struct tpt_control* next;  // the one before it
 } tpt_control_t;
