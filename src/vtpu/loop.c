@@ -8,7 +8,7 @@ enum { LEVEL_TRIES = 8 };
 
 static bool build_alloc(vtpu_build_t* b) {
   size_t members = (size_t)b->spec->member_count, outputs = (size_t)b->spec->output_count;
-  size_t instrs = members * 6 + outputs * 3 + 1;
+  size_t instrs = members * 7 + outputs * 3 + 1;
   size_t streams = members + outputs + 1;
   b->vreg_size = tpt_arena_alloc(b->arena, instrs);
   b->vreg_fixed = tpt_arena_alloc(b->arena, instrs * sizeof(bool));
@@ -16,6 +16,8 @@ static bool build_alloc(vtpu_build_t* b) {
   b->hoisted = tpt_arena_alloc(b->arena, instrs * sizeof(bool));
   b->member_place = tpt_arena_calloc(b->arena, members + 1, sizeof(*b->member_place));
   b->member_fixed = tpt_arena_calloc(b->arena, members + 1, sizeof(bool));
+  b->member_lanes = tpt_arena_calloc(b->arena, members + 1, sizeof(*b->member_lanes));
+  b->member_spread = tpt_arena_alloc(b->arena, (members + 1) * sizeof(*b->member_spread));
   b->member_uses = tpt_arena_calloc(b->arena, members + 1, sizeof(*b->member_uses));
   b->member_instr = tpt_arena_alloc(b->arena, (members + 1) * sizeof(*b->member_instr));
   b->member_shared = tpt_arena_calloc(b->arena, members + 1, sizeof(bool));
@@ -24,8 +26,9 @@ static bool build_alloc(vtpu_build_t* b) {
   b->loop->streams = tpt_arena_calloc(b->arena, streams, sizeof(*b->loop->streams));
   b->loop->reductions = tpt_arena_alloc(b->arena, (outputs + 1) * sizeof(*b->loop->reductions));
   return b->loop->reductions && b->loop->streams && b->last_read && b->store_at &&
-         b->member_shared && b->member_uses && b->member_instr && b->member_fixed &&
-         b->member_place && b->hoisted && b->instrs && b->vreg_fixed && b->vreg_size;
+         b->member_shared && b->member_lanes && b->member_spread && b->member_uses &&
+         b->member_instr && b->member_fixed && b->member_place && b->hoisted && b->instrs &&
+         b->vreg_fixed && b->vreg_size;
 }
 
 // Cuts a long reduction with few results, so that several threads share it. Depends on shapes only.

@@ -109,6 +109,8 @@ typedef enum vtpu_instr_kind {
   VTPU_INSTR_LOAD,       // dst = elements at a by pattern
   VTPU_INSTR_TRANSPOSE,  // the same for a pattern of two runs of which the outer one is contiguous
   VTPU_INSTR_GATHER,     // the same with `extra` = the lanes' offsets
+  VTPU_INSTR_ROWS,       // OP row by row: operands in `spread` are one element for a row's lanes
+  VTPU_INSTR_SPREAD,     // dst = each row's element of a, in all lanes of the row
   VTPU_INSTR_STORE,      // elements at dst by pattern = a
   VTPU_INSTR_IOTA,       // dst = s64 numbers from a by pattern
   VTPU_INSTR_FILL,       // dst = the element at `extra`
@@ -116,14 +118,17 @@ typedef enum vtpu_instr_kind {
 
 typedef struct vtpu_instr {
   union {
-    vtpu_vm_fn_t fn;                   // OP
-    vtpu_vm_move_fn_t move;            // LOAD, STORE, FILL
+    vtpu_vm_fn_t fn;                   // OP, ROWS (of 4-byte elements)
+    vtpu_vm_move_fn_t move;            // LOAD, STORE, FILL, SPREAD
     vtpu_vm_transpose_fn_t transpose;  // TRANSPOSE
     vtpu_vm_gather_fn_t gather;        // GATHER
   };
   const void* extra;  // pattern, element, or operand b of reduce_precision
   uint8_t kind;
   uint8_t size;           // bytes of an element
+  bool is_slow;           // OP, ROWS: of f32, many times the cost of reading
+  bool by_row;            // OP: one lane per row of the tile instead of all
+  uint8_t spread, step;   // ROWS: operands (VTPU_OPERAND_A ...); those of them that differ by row
   uint16_t dst, a, b, c;  // slots
 } vtpu_instr_t;
 
@@ -178,6 +183,7 @@ typedef struct vtpu_loop {
   int64_t element_count;  // of the iteration space
   int64_t cost;           // nanoseconds on one thread
   int row_level;          // of the innermost row dimension if local arrays span tiles, else -1
+  int block_level;        // of the innermost row dimension of a part of a row step, -1: not tiled
   int rank;               // of the iteration space, merged
   const int64_t* dims;
   int op_count;  // distinct ops, in the order of evaluation
@@ -228,12 +234,23 @@ const int32_t* vtpu_tile_offsets(const vtpu_loop_t* loop, const vtpu_pattern_t* 
 int64_t* vtpu_tile_steps(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile,
                          const vtpu_map_t* map, int64_t element_size, tpt_arena_t* arena);
 
+// Memory that will be wanted next: a few lines at a time are asked for between passes, so that they come
+// while the vector units work.
+enum { VTPU_AHEAD_MAX = 8, VTPU_AHEAD_LANES = 256 };  // lanes of a slow op per burst
+typedef struct vtpu_ahead {
+  int count, burst;  // ranges that are left; lines at a time
+  struct {
+    const char *next, *end;
+  } ranges[VTPU_AHEAD_MAX];
+} vtpu_ahead_t;
+
 // One thread's state over a run (loop_run.c), seen by reductions.
 typedef struct vtpu_frame {
   const vtpu_loop_t* loop;
   void* const* pointers;
-  char* local;        // of row steps
-  int64_t row_first;  // tile of the innermost row dimension at which local arrays begin
+  char* local;          // of row steps
+  int64_t row_first;    // tile of the innermost row dimension at which local arrays begin
+  vtpu_ahead_t* ahead;  // (optional)
   int64_t extent[2];
   int64_t rows, columns, lanes;
   char* work;                      // work_size bytes for reductions

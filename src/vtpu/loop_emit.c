@@ -17,7 +17,7 @@ static bool is_narrow(tpt_dtype_t dtype) {
 }
 
 static uint16_t vreg_make(vtpu_build_t* b, size_t size, bool fixed) {
-  b->vreg_size[b->vreg_count] = (uint8_t)size;
+  b->vreg_size[b->vreg_count] = (uint8_t)(size | (b->by_row ? VTPU_VREG_ROW : 0));
   b->vreg_fixed[b->vreg_count] = fixed;
   return (uint16_t)b->vreg_count++;
 }
@@ -26,6 +26,7 @@ static vtpu_instr_t* instr_add(vtpu_build_t* b, vtpu_instr_kind_t kind, bool hoi
   vtpu_instr_t* instr = &b->instrs[b->instr_count];
   memset(instr, 0, sizeof(*instr));
   instr->kind = (uint8_t)kind;
+  instr->by_row = b->by_row;
   instr->dst = instr->a = instr->b = instr->c = VTPU_PLACE_NONE;
   b->hoisted[b->instr_count++] = hoisted;
   return instr;
@@ -114,6 +115,33 @@ static void instr_specialise(vtpu_build_t* b, vtpu_instr_t* instr, const vtpu_pa
   instr->extra = offsets;
 }
 
+// True if the elements of a tile are one per row, side by side, and rows are long enough to be worth
+// walking one by one.
+static bool pattern_is_by_row(const vtpu_build_t* b, const vtpu_pattern_t* pattern, int64_t size) {
+  enum { ROW_LEAST = 48 };
+  const vtpu_loop_t* loop = b->loop;
+  if (loop->column_lanes * loop->partial[1].box < ROW_LEAST) return false;
+  if (b->tile->row_count == 0) return pattern->rank == 0;
+  if (pattern->rank != 2) return false;
+  const vtpu_span_t *rows = &pattern->runs[0], *columns = &pattern->runs[1];
+  return columns->stride == 0 && columns->count == loop->column_lanes &&
+         columns->partial == (loop->partial[1].level < 0 ? -1 : 1) && rows->stride == size &&
+         rows->count == loop->row_lanes && rows->partial == (loop->partial[0].level < 0 ? -1 : 0);
+}
+
+// A member's value in all lanes.
+static uint16_t member_spread(vtpu_build_t* b, int m) {
+  if (b->member_lanes[m] != VTPU_LANES_ROW) return b->member_place[m];
+  if (b->member_spread[m] != VTPU_PLACE_NONE) return b->member_spread[m];
+  size_t size = tpt_dtype_size(vtpu_vm_register(b->spec->members[m].dtype));
+  vtpu_instr_t* instr = instr_add(b, VTPU_INSTR_SPREAD, false);
+  instr->a = b->member_place[m];
+  instr->size = (uint8_t)size;
+  instr->move = vtpu_vm_move(size);
+  b->cost += 40;
+  return b->member_spread[m] = instr->dst = vreg_make(b, size, false);
+}
+
 static void load_emit(vtpu_build_t* b, int m) {
   const vtpu_member_t* member = &b->spec->members[m];
   const vtpu_map_t* map = &b->spec->maps[member->map];
@@ -123,7 +151,12 @@ static void load_emit(vtpu_build_t* b, int m) {
   if (!pattern || !b->loop->streams[place & ~VTPU_PLACE_STREAM].step) return;
   bool fixed = map_is_fixed(b, place, pattern);
   bool kept = b->spec->stores_last && dense_output_of(b, m) >= 0;
-  if (kept || !pattern_is_dense(b, pattern, size)) {
+  bool is_dense = pattern_is_dense(b, pattern, size);
+  b->by_row = !fixed && !kept && !is_dense && pattern_is_by_row(b, pattern, size);
+  b->member_lanes[m] = VTPU_LANES_ALL;
+  if (b->by_row) b->member_lanes[m] = VTPU_LANES_ROW;
+  if (fixed && pattern->rank == 0) b->member_lanes[m] = VTPU_LANES_SAME;
+  if (!b->by_row && (kept || !is_dense)) {
     vtpu_instr_t* instr = instr_add(b, VTPU_INSTR_LOAD, fixed);
     instr->a = place;
     instr->extra = pattern;
@@ -138,6 +171,7 @@ static void load_emit(vtpu_build_t* b, int m) {
     place = convert_add(b, place, member->dtype, TPT_F32, fixed, VTPU_PLACE_NONE);
     b->cost += 60;
   }
+  b->by_row = false;
   b->member_place[m] = place;
   b->member_fixed[m] = fixed;
 }
@@ -181,6 +215,7 @@ static void iota_emit(vtpu_build_t* b, int m) {
   }
   b->member_place[m] = place;
   b->member_fixed[m] = fixed;
+  b->member_lanes[m] = VTPU_LANES_ALL;
   b->cost += 500;
 }
 
@@ -283,9 +318,10 @@ static bool store_direct(vtpu_build_t* b, int o, uint16_t* inout_place) {
   const vtpu_output_t* output = &b->spec->outputs[o];
   tpt_dtype_t dtype = b->spec->members[output->member].dtype;
   vtpu_instr_t* last = &b->instrs[b->instr_count - 1];
-  if (is_narrow(dtype) || b->hoisted[b->instr_count - 1] || last->kind != VTPU_INSTR_OP ||
-      last->dst != *inout_place || (last->dst & VTPU_PLACE_STREAM) || last->a == last->dst ||
-      last->b == last->dst || last->c == last->dst)
+  if (is_narrow(dtype) || b->hoisted[b->instr_count - 1] ||
+      (last->kind != VTPU_INSTR_OP && last->kind != VTPU_INSTR_ROWS) || last->dst != *inout_place ||
+      (last->dst & VTPU_PLACE_STREAM) || last->a == last->dst || last->b == last->dst ||
+      last->c == last->dst)
     return false;
   int64_t size = (int64_t)tpt_dtype_size(dtype);
   const vtpu_map_t* map = &b->spec->maps[output->map];
@@ -297,33 +333,72 @@ static bool store_direct(vtpu_build_t* b, int o, uint16_t* inout_place) {
   return true;
 }
 
-// True if operand i of a sum is a product that nothing else wants, made by one instruction of a tile.
-static bool is_chained(const vtpu_build_t* b, const vtpu_member_t* member, int i) {
+// True if operand i is the result of `op` that nothing else wants, made by one instruction of a tile.
+static bool is_chained(const vtpu_build_t* b, const vtpu_member_t* member, int i, tpt_hlo_t op) {
   int product = member->operands[i];
   const vtpu_member_t* operand = &b->spec->members[product];
-  return operand->kind == VTPU_MEMBER_OP && operand->op == TPT_HLO_MULTIPLY &&
+  return operand->kind == VTPU_MEMBER_OP && operand->op == op &&
+         b->by_row == (b->member_lanes[product] == VTPU_LANES_ROW) &&
          b->member_uses[product] == 1 && dense_output_of(b, product) < 0 &&
          b->member_instr[product] >= 0 && !b->hoisted[b->member_instr[product]];
 }
 
-// Takes the product of a sum or difference into one instruction with it; false: there is none.
-static bool chain_emit(vtpu_build_t* b, int m, tpt_dtype_t type, const uint16_t places[3]) {
+// Makes an OP work row by row with operands that are one element for a row.
+static void instr_spread(vtpu_instr_t* instr, vtpu_vm_fn_t fn, int spread, int step) {
+  instr->kind = VTPU_INSTR_ROWS;
+  instr->fn = fn;
+  instr->spread = (uint8_t)spread;
+  instr->step = (uint8_t)step;
+}
+
+// Takes the product of a sum or difference into one instruction with it; false: there is none. left_as_is:
+// bits of the operands that are one element for a row.
+static bool chain_emit(vtpu_build_t* b, int m, tpt_dtype_t type, const uint16_t places[3],
+                       int left_as_is) {
   const vtpu_member_t* member = &b->spec->members[m];
   if (member->op != TPT_HLO_ADD && member->op != TPT_HLO_SUBTRACT) return false;
   if (member->dtype != TPT_F32 && member->dtype != TPT_F64) return false;
-  int side = is_chained(b, member, 0) ? 0 : (is_chained(b, member, 1) ? 1 : -1);
+  int side = is_chained(b, member, 0, TPT_HLO_MULTIPLY)
+                 ? 0
+                 : (is_chained(b, member, 1, TPT_HLO_MULTIPLY) ? 1 : -1);
   if (side < 0) return false;
   vtpu_chain_t chain = VTPU_CHAIN_MUL_ADD;
   if (member->op == TPT_HLO_SUBTRACT) chain = side == 0 ? VTPU_CHAIN_MUL_SUB : VTPU_CHAIN_SUB_MUL;
   vtpu_instr_t* product = &b->instrs[b->member_instr[member->operands[side]]];
-  uint16_t first = product->a, second = product->b;
+  vtpu_instr_t was = *product;
+  bool swap = (was.spread & VTPU_OPERAND_A) != 0;
   product->kind = VTPU_INSTR_NONE;
   vtpu_instr_t* instr = instr_add(b, VTPU_INSTR_OP, false);
   instr->fn = vtpu_vm_chain(chain, type);
-  instr->a = first;
-  instr->b = second;
+  instr->a = swap ? was.b : was.a;
+  instr->b = swap ? was.a : was.b;
   instr->c = places[1 - side];
+  int spread = was.spread ? VTPU_OPERAND_B : 0, step = was.step ? VTPU_OPERAND_B : 0;
+  if (left_as_is >> (1 - side) & 1) {
+    spread |= VTPU_OPERAND_C;
+    if (b->member_lanes[member->operands[1 - side]] == VTPU_LANES_ROW) step |= VTPU_OPERAND_C;
+  }
+  if (spread) instr_spread(instr, vtpu_vm_chain_spread(chain, type, spread), spread, step);
   b->member_place[m] = instr->dst = vreg_make(b, tpt_dtype_size(type), false);
+  return true;
+}
+
+// Takes the difference from a row's number into the exponential of it.
+static bool exp_emit(vtpu_build_t* b, int m) {
+  const vtpu_member_t* member = &b->spec->members[m];
+  if (member->op != TPT_HLO_EXP || b->spec->members[member->operands[0]].dtype != TPT_F32 ||
+      !is_chained(b, member, 0, TPT_HLO_SUBTRACT))
+    return false;
+  vtpu_instr_t* less = &b->instrs[b->member_instr[member->operands[0]]];
+  vtpu_instr_t was = *less;
+  if (was.kind != VTPU_INSTR_ROWS || was.spread != VTPU_OPERAND_B) return false;
+  less->kind = VTPU_INSTR_NONE;
+  vtpu_instr_t* instr = instr_add(b, VTPU_INSTR_OP, false);
+  instr->a = was.a;
+  instr->b = was.b;
+  instr->is_slow = true;
+  instr_spread(instr, vtpu_vm_exp_less(), was.spread, was.step);
+  b->member_place[m] = instr->dst = vreg_make(b, sizeof(float), false);
   return true;
 }
 
@@ -340,19 +415,41 @@ static bool convert_through_real(vtpu_build_t* b, int m, tpt_dtype_t from, tpt_d
   return true;
 }
 
+// Finds what lanes an op needs and where its operands lie: elements of rows are spread over lanes unless
+// the op has a form that takes them as they are. Returns the bits of operands left so.
+static int operands_place(vtpu_build_t* b, int m, tpt_dtype_t type, uint16_t places[3]) {
+  const vtpu_member_t* member = &b->spec->members[m];
+  int lanes = VTPU_LANES_SAME, spread = 0;
+  for (int i = 0; i < 3; i++) {
+    places[i] = VTPU_PLACE_NONE;
+    if (member->operands[i] >= 0 && b->member_lanes[member->operands[i]] > lanes)
+      lanes = b->member_lanes[member->operands[i]];
+  }
+  b->member_lanes[m] = (uint8_t)lanes;
+  bool takes = lanes == VTPU_LANES_ALL && member->operands[1] >= 0 && member->operands[2] < 0 &&
+               vtpu_vm_spread(member->op, type, VTPU_OPERAND_B);
+  for (int i = 0; i < 3; i++) {
+    int operand = member->operands[i];
+    if (operand < 0) continue;
+    if (takes && b->member_lanes[operand] != VTPU_LANES_ALL) spread |= 1 << i;
+    bool is_whole = lanes == VTPU_LANES_ALL && !takes;
+    places[i] = is_whole ? member_spread(b, operand) : b->member_place[operand];
+  }
+  b->by_row = lanes == VTPU_LANES_ROW;
+  return spread;
+}
+
 static void op_emit(vtpu_build_t* b, int m) {
   const vtpu_member_t* member = &b->spec->members[m];
-  uint16_t places[3] = {VTPU_PLACE_NONE, VTPU_PLACE_NONE, VTPU_PLACE_NONE};
+  uint16_t places[3];
   bool fixed = b->loop->level_count > 0;
   for (int i = 0; i < 3; i++)
-    if (member->operands[i] >= 0) {
-      places[i] = b->member_place[member->operands[i]];
-      fixed &= b->member_fixed[member->operands[i]];
-    }
+    if (member->operands[i] >= 0) fixed &= b->member_fixed[member->operands[i]];
   const vtpu_member_t* first = &b->spec->members[member->operands[0]];
   tpt_dtype_t operand = vtpu_vm_register(first->dtype), result = vtpu_vm_register(member->dtype);
+  int spread = operands_place(b, m, operand, places);
   b->member_fixed[m] = fixed;
-  b->cost += vtpu_vm_cost(member->op, operand);
+  if (!b->by_row) b->cost += vtpu_vm_cost(member->op, operand);
   vtpu_member_t as = *member;
   if (member->op == TPT_HLO_BITCAST_CONVERT) {
     b->member_place[m] = bitcast_emit(b, member, first, places[0], fixed);
@@ -364,7 +461,7 @@ static void op_emit(vtpu_build_t* b, int m) {
     return;
   }
   if (convert_through_real(b, m, operand, result, places[0])) return;
-  if (chain_emit(b, m, operand, places)) return;
+  if (chain_emit(b, m, operand, places, spread) || exp_emit(b, m)) return;
   if (member->op == TPT_HLO_COMPARE && member->attrs[1].i == TPT_COMPARE_TOTALORDER &&
       tpt_dtype_is_float(operand))
     operand = keys_emit(b, operand, fixed, places);
@@ -376,7 +473,15 @@ static void op_emit(vtpu_build_t* b, int m) {
   instr->a = places[0];
   instr->b = places[1];
   instr->c = places[2];
-  if (member->op == TPT_HLO_MULTIPLY) b->member_instr[m] = b->instr_count - 1;
+  instr->is_slow = operand == TPT_F32 && result == TPT_F32 && vtpu_vm_cost(as.op, operand) >= 100;
+  if (spread) {
+    int first_by_row = b->member_lanes[member->operands[0]] == VTPU_LANES_ROW ? VTPU_OPERAND_A : 0;
+    int second_by_row = b->member_lanes[member->operands[1]] == VTPU_LANES_ROW ? VTPU_OPERAND_B : 0;
+    instr_spread(instr, vtpu_vm_spread(member->op, operand, spread), spread,
+                 spread & (first_by_row | second_by_row));
+  }
+  if (member->op == TPT_HLO_MULTIPLY || member->op == TPT_HLO_SUBTRACT)
+    b->member_instr[m] = b->instr_count - 1;
   if (member->op == TPT_HLO_REDUCE_PRECISION) {
     int32_t* bits = tpt_arena_alloc(b->arena, 2 * sizeof(*bits));
     if (!bits) return;
@@ -407,27 +512,30 @@ static void member_emit(vtpu_build_t* b, int m) {
     break;
   case VTPU_MEMBER_OP:
     op_emit(b, m);
+    b->by_row = false;
     break;
   }
   int direct = dense_output_of(b, m);
   const vtpu_member_t* member = &b->spec->members[m];
   if (b->spec->stores_last && b->spec->output_count > 1) return;
   // An op that is held by its operand's register made no instruction of its own to retarget.
-  if (direct >= 0 &&
-      (member->kind != VTPU_MEMBER_OP || member->op == TPT_HLO_BITCAST_CONVERT ||
-       b->instr_count == first_instr || !store_direct(b, direct, &b->member_place[m])))
+  if (direct >= 0 && (b->member_lanes[m] == VTPU_LANES_ROW || member->kind != VTPU_MEMBER_OP ||
+                      member->op == TPT_HLO_BITCAST_CONVERT || b->instr_count == first_instr ||
+                      !store_direct(b, direct, &b->member_place[m])))
     direct = -1;
   for (int o = 0; o < b->spec->output_count; o++) {
     const vtpu_output_t* output = &b->spec->outputs[o];
     if (o != direct && output->member == m && output->monoid == TPT_HLO_COUNT && !output->body)
-      store_emit(b, o, b->member_place[m]);
+      store_emit(b, o, member_spread(b, m));
   }
 }
 
 static void stores_emit_last(vtpu_build_t* b) {
   if (!b->spec->stores_last || b->spec->output_count < 2) return;
   for (int o = 0; o < b->spec->output_count; o++)
-    store_emit(b, o, b->member_place[b->spec->outputs[o].member]);
+    (void)member_spread(b, b->spec->outputs[o].member);
+  for (int o = 0; o < b->spec->output_count; o++)
+    store_emit(b, o, member_spread(b, b->spec->outputs[o].member));
 }
 
 // --- reductions --------------------------------------------------------------------------------------
@@ -447,7 +555,7 @@ static vtpu_map_t kept_map(const vtpu_loop_spec_t* spec) {
 
 // Elements handed to a body are in the memory type.
 static uint16_t reduction_element(vtpu_build_t* b, const vtpu_output_t* output) {
-  uint16_t place = b->member_place[output->member];
+  uint16_t place = member_spread(b, output->member);
   tpt_dtype_t dtype = b->spec->members[output->member].dtype;
   if (!output->body || !is_narrow(dtype)) return place;
   return convert_add(b, place, TPT_F32, dtype, b->member_fixed[output->member], VTPU_PLACE_NONE);
@@ -493,6 +601,7 @@ static void reduction_emit(vtpu_build_t* b, int first) {
 static void uses_find(vtpu_build_t* b) {
   for (int m = 0; m < b->spec->member_count; m++) {
     b->member_instr[m] = -1;
+    b->member_spread[m] = VTPU_PLACE_NONE;
     for (int i = 0; i < 3; i++)
       if (b->spec->members[m].kind == VTPU_MEMBER_OP && b->spec->members[m].operands[i] >= 0)
         b->member_uses[b->spec->members[m].operands[i]]++;

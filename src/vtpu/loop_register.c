@@ -53,6 +53,12 @@ static void register_drop(vtpu_build_t* b, registers_t* r, uint16_t place, int32
   if (r->last_use[place] == at && r->physical[place] >= 0) r->free[r->physical[place]] = true;
 }
 
+static void operands_drop(vtpu_build_t* b, registers_t* r, const vtpu_instr_t* instr, int32_t at) {
+  register_drop(b, r, instr->a, at);
+  if (instr->b != instr->a) register_drop(b, r, instr->b, at);
+  if (instr->c != instr->a && instr->c != instr->b) register_drop(b, r, instr->c, at);
+}
+
 static void registers_assign(vtpu_build_t* b, registers_t* r) {
   vtpu_loop_t* loop = b->loop;
   for (int v = 0; v < b->vreg_count; v++)
@@ -69,21 +75,24 @@ static void registers_assign(vtpu_build_t* b, registers_t* r) {
       last_use_note(r, loop->reductions[i].slots[k], loop->instr_count);
   for (int i = 0; i < loop->instr_count; i++) {
     const vtpu_instr_t* instr = &loop->instrs[i];
-    register_drop(b, r, instr->a, i);
-    if (instr->b != instr->a) register_drop(b, r, instr->b, i);
-    if (instr->c != instr->a && instr->c != instr->b) register_drop(b, r, instr->c, i);
+    // An element that serves several rows must outlive the first row's result.
+    bool is_late = instr->kind == VTPU_INSTR_ROWS;
+    if (!is_late) operands_drop(b, r, instr, i);
     if (instr->dst != VTPU_PLACE_NONE && !(instr->dst & VTPU_PLACE_STREAM)) {
       register_take(b, r, instr->dst);
       register_drop(b, r, instr->dst, i);  // never read again
     }
+    if (is_late) operands_drop(b, r, instr, i);
   }
   loop->register_count = r->count;
   uint32_t* offsets = tpt_arena_alloc(b->arena, sizeof(*offsets) * (size_t)(r->count + 1));
   if (!offsets) return;
   size_t offset = 0;
+  int64_t rows = loop->row_lanes * loop->partial[0].box;
   for (int i = 0; i < r->count; i++) {
     offsets[i] = (uint32_t)offset;
-    offset += vtpu_align64((size_t)loop->lanes_max * r->sizes[i]);
+    size_t lanes = (size_t)(r->sizes[i] & VTPU_VREG_ROW ? rows : loop->lanes_max);
+    offset += vtpu_align64(lanes * (r->sizes[i] & (VTPU_VREG_ROW - 1)));
   }
   loop->register_offsets = offsets;
   loop->register_size = offset;

@@ -67,6 +67,81 @@ static void lanes_store(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
     lanes_move(frame, instr, frame->slots[instr->dst], frame->slots[instr->a], false);
 }
 
+static void lanes_spread(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  int64_t size = instr->size;
+  char* dst = frame->slots[instr->dst];
+  const char* a = frame->slots[instr->a];
+  for (int64_t row = 0; row < frame->rows; row++)
+    instr->move(dst + row * frame->columns * size, size, a + row * size, 0, frame->columns);
+}
+
+// Asks for the next burst of lines.
+static void ahead_take(const vtpu_frame_t* frame) {
+  vtpu_ahead_t* ahead = frame->ahead;
+  if (!ahead) return;
+  for (int left = ahead->burst; left > 0 && ahead->count > 0;) {
+    const char *next = ahead->ranges[ahead->count - 1].next,
+               *end = ahead->ranges[ahead->count - 1].end;
+    const char* stop = end - next > (int64_t)left * 64 ? next + (int64_t)left * 64 : end;
+    left -= (int)((stop - next + 63) / 64);
+    for (const char* line = next; line < stop; line += 64)
+      __builtin_prefetch(line);
+    ahead->ranges[ahead->count - 1].next = stop;
+    if (stop == end) ahead->count--;
+  }
+}
+
+// Steps in bytes per lane of operands a, b, c (f32) of a slow op.
+static void op_pieces(const vtpu_frame_t* frame, const vtpu_instr_t* instr, char* dst,
+                      const char* const from[3], int64_t lanes) {
+  const int64_t steps[3] = {instr->spread & VTPU_OPERAND_A ? 0 : 4,
+                            instr->spread & VTPU_OPERAND_B ? 0 : 4,
+                            instr->spread & VTPU_OPERAND_C ? 0 : 4};
+  for (int64_t i = 0; i < lanes; i += VTPU_AHEAD_LANES) {
+    int64_t count = lanes - i < VTPU_AHEAD_LANES ? lanes - i : VTPU_AHEAD_LANES;
+    instr->fn(dst + i * 4, from[0] + i * steps[0], from[1] + i * steps[1], from[2] + i * steps[2],
+              count);
+    ahead_take(frame);
+  }
+}
+
+static void op_run(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  void* const* slots = frame->slots;
+  int64_t lanes = instr->by_row ? frame->rows : frame->lanes;
+  if (frame->ahead && instr->is_slow && lanes > VTPU_AHEAD_LANES) {
+    const char* from[3] = {slots[instr->a], slots[instr->b], slots[instr->c]};
+    op_pieces(frame, instr, slots[instr->dst], from, lanes);
+    return;
+  }
+  instr->fn(slots[instr->dst], slots[instr->a], instr->extra ? instr->extra : slots[instr->b],
+            slots[instr->c], lanes);
+  ahead_take(frame);
+}
+
+static int64_t row_stride(const vtpu_frame_t* frame, const vtpu_instr_t* instr, int operand) {
+  if (!(instr->spread & operand)) return frame->columns * 4;
+  return instr->step & operand ? 4 : 0;
+}
+
+static void rows_op(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
+  char* dst = frame->slots[instr->dst];
+  const char* from[3] = {frame->slots[instr->a], frame->slots[instr->b], frame->slots[instr->c]};
+  const int64_t steps[3] = {row_stride(frame, instr, VTPU_OPERAND_A),
+                            row_stride(frame, instr, VTPU_OPERAND_B),
+                            row_stride(frame, instr, VTPU_OPERAND_C)};
+  bool pieces = frame->ahead && instr->is_slow && frame->columns >= VTPU_AHEAD_LANES;
+  for (int64_t row = 0; row < frame->rows; row++) {
+    if (pieces)
+      op_pieces(frame, instr, dst, from, frame->columns);
+    else
+      instr->fn(dst, from[0], from[1], from[2], frame->columns);
+    dst += frame->columns * 4;
+    for (int i = 0; i < 3; i++)
+      from[i] += steps[i];
+  }
+  if (!pieces) ahead_take(frame);
+}
+
 static void lanes_iota(const vtpu_frame_t* frame, const vtpu_instr_t* instr) {
   const vtpu_pattern_t* pattern = instr->extra;
   int64_t* out = frame->slots[instr->dst];
@@ -168,8 +243,13 @@ static void instrs_run(const vtpu_frame_t* frame, int first, int end) {
     case VTPU_INSTR_NONE:
       break;
     case VTPU_INSTR_OP:
-      instr->fn(slots[instr->dst], slots[instr->a], instr->extra ? instr->extra : slots[instr->b],
-                slots[instr->c], frame->lanes);
+      op_run(frame, instr);
+      break;
+    case VTPU_INSTR_ROWS:
+      rows_op(frame, instr);
+      break;
+    case VTPU_INSTR_SPREAD:
+      lanes_spread(frame, instr);
       break;
     case VTPU_INSTR_LOAD:
       lanes_load(frame, instr);
@@ -208,6 +288,7 @@ void vtpu_frame_begin(vtpu_frame_t* frame, const vtpu_loop_t* loop, void* const*
   frame->pointers = pointers;
   frame->local = NULL;
   frame->row_first = 0;
+  frame->ahead = NULL;
   frame->extent[0] = frame->extent[1] = 1;
   frame->slots[0] = NULL;
   for (int i = 0; i < loop->register_count; i++)
@@ -271,6 +352,7 @@ static void unit_take(vtpu_frame_t* frame, int64_t begin, int64_t end, char* acc
   for (int64_t tile = begin; tile < end; tile++) {
     instrs_run(frame, loop->prologue_count, loop->instr_count);
     vtpu_reduce_take(frame, acc, tile - begin);
+    ahead_take(frame);
     gathered += frame->rows;
     if (gathered >= VTPU_VM_SETTLE_ROWS) {
       vtpu_reduce_settle(frame, acc, lanes);

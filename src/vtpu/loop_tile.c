@@ -200,8 +200,8 @@ void vtpu_tile_apply(const vtpu_loop_spec_t* spec, const vtpu_tile_t* tile, vtpu
     loop->element_count *= spec->dims[d];
   levels_set(spec, tile, loop, false);
   levels_set(spec, tile, loop, true);
-  loop->row_level = -1;
-  if (spec->row_spans) loop->row_level = level_of(spec, tile, spec->row_rank - 1);
+  loop->block_level = spec->row_rank > 0 ? level_of(spec, tile, spec->row_rank - 1) : -1;
+  loop->row_level = spec->row_spans ? loop->block_level : -1;
   loop->across = spec->rank > 0 && spec->reduced[spec->rank - 1];
   loop->row_lanes = loop->column_lanes = 1;
   for (int p = 0; p < 2; p++) {

@@ -79,6 +79,53 @@ static void test_softmax_of_every_shape(void) {
     softmax_case(shapes[i][0], shapes[i][1]);
 }
 
+static tpt_value_t with_number(tpt_graph_t* g, tpt_hlo_t op, tpt_value_t x, double number) {
+  return tpt_hlo_binary(g, op, x, tpt_hlo_splat_f64(g, tpt_graph_type(g, x), number));
+}
+
+// (x - mean) / sqrt(mean of squares + 0.5): constants and numbers of rows beside elements, several rows to
+// a tile and all of them in one.
+static void standard_case(int64_t rows, int64_t columns) {
+  tpt_graph_t* g = program_graph();
+  tpt_type_t type = type_of(TPT_F32, 2, DIMS(rows, columns));
+  tpt_value_t x = tpt_graph_parameter(g, &type);
+  tpt_value_t sum = reduce_rows(g, x, TPT_HLO_ADD, 0);
+  tpt_value_t mean = with_number(g, TPT_HLO_DIVIDE, sum, (double)columns);
+  tpt_value_t d = tpt_hlo_binary(g, TPT_HLO_SUBTRACT, x, widen(g, mean, &type));
+  tpt_value_t square = reduce_rows(g, tpt_hlo_binary(g, TPT_HLO_MULTIPLY, d, d), TPT_HLO_ADD, 0);
+  tpt_value_t scale = with_number(g, TPT_HLO_DIVIDE, square, (double)columns);
+  scale = tpt_hlo_unary(g, TPT_HLO_RSQRT, with_number(g, TPT_HLO_ADD, scale, 0.5));
+  tpt_value_t y = tpt_hlo_binary(g, TPT_HLO_MULTIPLY, d, widen(g, scale, &type));
+  vtpu_program_t* program;
+  if (!compile(g, &y, 1, &program)) return;
+  float* data = probe_random(&type);
+  void* out[1];
+  if (CHECK_OK(program_run(program, (const void*[]){data}, out, false))) {
+    double worst = 0;
+    for (int64_t r = 0; r < rows; r++) {
+      const float* row = data + r * columns;
+      double m = 0, v = 0;
+      for (int64_t i = 0; i < columns; i++)
+        m += row[i] / (double)columns;
+      for (int64_t i = 0; i < columns; i++)
+        v += (row[i] - m) * (row[i] - m) / (double)columns;
+      for (int64_t i = 0; i < columns; i++)
+        worst = fmax(worst, fabs(((float*)out[0])[r * columns + i] - (row[i] - m) / sqrt(v + 0.5)));
+    }
+    CHECK(worst < 2e-6);
+    free(out[0]);
+  }
+  free(data);
+  vtpu_program_release(program);
+}
+
+static void test_rows_are_standardised_in_every_shape(void) {
+  static const int64_t shapes[][2] = {{2, 9},    {20, 7},   {20, 48},  {20, 64},  {5, 100},
+                                      {500, 47}, {513, 64}, {40, 700}, {9, 2049}, {11, 4097}};
+  for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++)
+    standard_case(shapes[i][0], shapes[i][1]);
+}
+
 // Scores with a mask that repeats over heads or over queries: rows of two or three radixes.
 static void masked_case(int64_t mask_heads, int64_t mask_queries) {
   enum { B = 3, H = 5, T = 7, S = 40 };
@@ -353,6 +400,7 @@ static void test_rows_of_a_transpose_are_not_grouped(void) {
 
 int main(void) {
   RUN(test_softmax_of_every_shape);
+  RUN(test_rows_are_standardised_in_every_shape);
   RUN(test_masks_that_repeat);
   RUN(test_attention_is_one_step);
   RUN(test_products_share_rows_that_others_read);

@@ -13,6 +13,56 @@ static size_t frames_size(const vtpu_rows_t* rows) {
   return vtpu_scratch_align(sizeof(vtpu_frame_t) * (size_t)rows->part_count);
 }
 
+static int64_t row_tiles(const vtpu_rows_t* rows) {
+  return rows->rows / rows->inner_rows *
+         ((rows->inner_rows + rows->tile_rows - 1) / rows->tile_rows);
+}
+
+// --- memory ahead --------------------------------------------------------------------------------------
+
+static bool ahead_has(const vtpu_rows_t* rows, uint32_t buffer, const vtpu_stream_t* stream) {
+  for (int i = 0; i < rows->ahead_count; i++) {
+    const vtpu_loop_t* loop = rows->parts[rows->ahead[i].part].loop;
+    const vtpu_stream_t* other = &loop->streams[rows->ahead[i].slot - loop->register_count];
+    if (other->buffer == buffer && other->offset == stream->offset) return true;
+  }
+  return false;
+}
+
+// Passes of a loop over a block, slow ones counted by pieces.
+static int64_t passes_of(const vtpu_loop_t* loop) {
+  int64_t passes = loop->reduction_count;
+  for (int i = loop->prologue_count; i < loop->instr_count; i++)
+    passes += loop->instrs[i].is_slow ? loop->lanes_max / VTPU_AHEAD_LANES + 1 : 1;
+  return passes;
+}
+
+// Arrays in memory that move on with the blocks, and how many lines to ask for after each pass. Not where
+// products take most of the time.
+static void ahead_find(vtpu_rows_t* rows) {
+  enum { SIZE_LEAST = 256, SIZE_MOST = 32 << 10 };
+  int64_t passes = 0, size = 0;
+  rows->ahead_count = 0;
+  if (rows->span_tiles > 1 || rows->product_size > 0) return;
+  for (int i = 0; i < rows->part_count; i++) {
+    const vtpu_loop_t* loop = rows->parts[i].loop;
+    if (!loop || loop->block_level < 0) continue;
+    int64_t tiles = loop->kept_tiles / row_tiles(rows) * loop->reduced_tiles;
+    passes += passes_of(loop) * (tiles > 0 ? tiles : 1);
+    for (int s = 0; s < loop->stream_count && rows->ahead_count < VTPU_AHEAD_MAX; s++) {
+      const vtpu_stream_t* stream = &loop->streams[s];
+      int64_t step = stream->step[loop->block_level];
+      if (stream->buffer == UINT32_MAX || vtpu_buffer_is_local(stream->buffer) ||
+          step < SIZE_LEAST || step > SIZE_MOST || ahead_has(rows, stream->buffer, stream))
+        continue;
+      rows->ahead[rows->ahead_count++] =
+          (vtpu_rows_ahead_t){.part = i, .slot = stream->slot, .size = step};
+      size += step;
+    }
+  }
+  rows->ahead_burst = (int)(size / 64 / (passes + 1)) + 1;
+}
+
 void vtpu_rows_finish(vtpu_rows_t* rows, int64_t product_cost, double product_flops,
                       double product_bytes) {
   rows->blocks = rows->rows / rows->inner_rows * vtpu_rows_inner_blocks(rows);
@@ -34,6 +84,7 @@ void vtpu_rows_finish(vtpu_rows_t* rows, int64_t product_cost, double product_fl
     rows->bytes += loop->bytes;
   }
   rows->lane_size += vtpu_scratch_align(rows->product_size);
+  ahead_find(rows);
   rows->lane_count = vtpu_lane_count(rows->blocks, rows->cost);
   rows->scratch_size = rows->lane_size * (size_t)rows->lane_count;
 }
@@ -53,6 +104,7 @@ typedef struct lane {
   vtpu_frame_t* frames;  // by part
   char *local, *product_scratch;
   bool is_begun;
+  vtpu_ahead_t ahead;
 } lane_t;
 
 // A block: tiles [tile, tile + tiles) of the innermost row dimension, of all tiles of rows from
@@ -72,11 +124,6 @@ static block_t block_at(const vtpu_rows_t* rows, int64_t number) {
   block.first_tile = outer * inner_tiles + block.tile;
   block.row = outer * rows->inner_rows + block.tile * rows->tile_rows;
   return block;
-}
-
-static int64_t row_tiles(const vtpu_rows_t* rows) {
-  return rows->rows / rows->inner_rows *
-         ((rows->inner_rows + rows->tile_rows - 1) / rows->tile_rows);
 }
 
 // Kept tiles of a loop per tile of rows.
@@ -123,8 +170,22 @@ static void frames_seek(lane_t* lane, const block_t* block) {
   lane->is_begun = true;
 }
 
+// The next block's lines, from where the frames stand.
+static void ahead_begin(lane_t* lane) {
+  const vtpu_rows_t* rows = lane->launch->rows;
+  lane->ahead.count = rows->ahead_count;
+  lane->ahead.burst = rows->ahead_burst;
+  for (int i = 0; i < rows->ahead_count; i++) {
+    const vtpu_rows_ahead_t* ahead = &rows->ahead[i];
+    const char* next = (const char*)lane->frames[ahead->part].slots[ahead->slot] + ahead->size;
+    lane->ahead.ranges[i].next = next;
+    lane->ahead.ranges[i].end = next + ahead->size;
+  }
+}
+
 static void block_run(lane_t* lane, const block_t* block) {
   const vtpu_rows_t* rows = lane->launch->rows;
+  ahead_begin(lane);
   for (int i = 0; i < rows->part_count; i++) {
     const vtpu_loop_t* loop = rows->parts[i].loop;
     if (loop)
@@ -145,6 +206,7 @@ static void lane_begin(lane_t* lane, char* memory) {
     if (!loop) continue;
     vtpu_frame_begin(&lane->frames[i], loop, lane->launch->pointers, registers);
     lane->frames[i].local = lane->local;
+    if (rows->ahead_count > 0) lane->frames[i].ahead = &lane->ahead;
     registers += vtpu_scratch_align(loop->frame_size);
   }
 }

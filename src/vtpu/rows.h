@@ -18,6 +18,13 @@ typedef struct vtpu_rows_part {
   uint32_t in[2], out;     // its buffers; the rhs is never local
 } vtpu_rows_part_t;
 
+// An array of which the next block's rows are asked for while this one's are worked on.
+typedef struct vtpu_rows_ahead {
+  int part;
+  uint16_t slot;
+  int64_t size;  // bytes of a block
+} vtpu_rows_ahead_t;
+
 typedef struct vtpu_rows {
   int part_count;
   vtpu_rows_part_t* parts;  // in order
@@ -27,6 +34,8 @@ typedef struct vtpu_rows {
   size_t local_size;  // bytes of a lane's local arrays
   // --- set by vtpu_rows_finish
   int64_t blocks;
+  int ahead_count, ahead_burst;
+  vtpu_rows_ahead_t ahead[VTPU_AHEAD_MAX];
   int lane_count;
   size_t product_size;  // bytes of scratch of the product that wants most
   size_t lane_size;     // bytes of scratch of a lane

@@ -75,6 +75,25 @@ vtpu_vm_fn_t vtpu_vm_chain(vtpu_chain_t chain, tpt_dtype_t type) {
   FIND(chain[chain][type]);
 }
 
+vtpu_vm_fn_t vtpu_vm_spread(tpt_hlo_t op, tpt_dtype_t type, int operands) {
+  static const tpt_hlo_t ops[VTPU_SPREAD_COUNT] = {
+      [VTPU_SPREAD_ADD] = TPT_HLO_ADD,           [VTPU_SPREAD_SUBTRACT] = TPT_HLO_SUBTRACT,
+      [VTPU_SPREAD_MULTIPLY] = TPT_HLO_MULTIPLY, [VTPU_SPREAD_DIVIDE] = TPT_HLO_DIVIDE,
+      [VTPU_SPREAD_MAXIMUM] = TPT_HLO_MAXIMUM,   [VTPU_SPREAD_MINIMUM] = TPT_HLO_MINIMUM};
+  if (type != TPT_F32 || (operands != VTPU_OPERAND_A && operands != VTPU_OPERAND_B)) return NULL;
+  for (int i = 0; i < VTPU_SPREAD_COUNT; i++)
+    if (ops[i] == op) return level_table()->spread[i][operands == VTPU_OPERAND_B];
+  return NULL;
+}
+
+vtpu_vm_fn_t vtpu_vm_chain_spread(vtpu_chain_t chain, tpt_dtype_t type, int operands) {
+  return type == TPT_F32 ? level_table()->chain_spread[chain][operands & 7] : NULL;
+}
+
+vtpu_vm_fn_t vtpu_vm_exp_less(void) {
+  return level_table()->exp_less;
+}
+
 vtpu_vm_move_fn_t vtpu_vm_move(size_t size) {
   FIND(move[__builtin_ctzll(size)]);
 }

@@ -51,6 +51,20 @@ typedef enum vtpu_chain {
   VTPU_CHAIN_COUNT,
 } vtpu_chain_t;
 
+// Operands as bits.
+enum { VTPU_OPERAND_A = 1, VTPU_OPERAND_B = 2, VTPU_OPERAND_C = 4 };
+
+// Ops with forms for an operand that is one element for all lanes.
+typedef enum vtpu_spread {
+  VTPU_SPREAD_ADD,
+  VTPU_SPREAD_SUBTRACT,
+  VTPU_SPREAD_MULTIPLY,
+  VTPU_SPREAD_DIVIDE,
+  VTPU_SPREAD_MAXIMUM,
+  VTPU_SPREAD_MINIMUM,
+  VTPU_SPREAD_COUNT,
+} vtpu_spread_t;
+
 enum { VTPU_VM_SETTLE_ROWS = 64, VTPU_MONOID_COUNT = 7 };
 
 typedef struct vtpu_vm_table {
@@ -62,7 +76,10 @@ typedef struct vtpu_vm_table {
   vtpu_vm_fn_t round[TPT_DTYPE_COUNT];      // BF16, F16: f32 to the nearest value of the type
   vtpu_vm_fn_t order_key[TPT_DTYPE_COUNT];  // F32 -> S32, F64 -> S64: integers in total order
   vtpu_vm_fn_t chain[VTPU_CHAIN_COUNT][TPT_DTYPE_COUNT];
-  vtpu_vm_move_fn_t move[5];  // by log2 of the element size
+  vtpu_vm_fn_t spread[VTPU_SPREAD_COUNT][2];       // of f32, by operand
+  vtpu_vm_fn_t exp_less;                           // of f32
+  vtpu_vm_fn_t chain_spread[VTPU_CHAIN_COUNT][8];  // of f32, by the bits of operands
+  vtpu_vm_move_fn_t move[5];                       // by log2 of the element size
   vtpu_vm_transpose_fn_t transpose[5];
   vtpu_vm_gather_fn_t gather[5];
   vtpu_vm_reduce_t reduce[VTPU_MONOID_COUNT][TPT_DTYPE_COUNT];
@@ -80,6 +97,12 @@ vtpu_vm_fn_t vtpu_vm_convert(tpt_dtype_t from, tpt_dtype_t to);
 vtpu_vm_fn_t vtpu_vm_round(tpt_dtype_t narrow);
 vtpu_vm_fn_t vtpu_vm_order_key(tpt_dtype_t type);
 vtpu_vm_fn_t vtpu_vm_chain(vtpu_chain_t chain, tpt_dtype_t type);
+// The same where the operands whose bits are set are one element for all lanes; NULL: no such form. Of a
+// chain a is never spread: it changes places with b.
+vtpu_vm_fn_t vtpu_vm_spread(tpt_hlo_t op, tpt_dtype_t type, int operands);
+vtpu_vm_fn_t vtpu_vm_chain_spread(vtpu_chain_t chain, tpt_dtype_t type, int operands);
+// exp(a - b) of f32, b one element for all lanes.
+vtpu_vm_fn_t vtpu_vm_exp_less(void);
 // size: 1, 2, 4, 8 or 16.
 vtpu_vm_move_fn_t vtpu_vm_move(size_t size);
 vtpu_vm_transpose_fn_t vtpu_vm_transpose(size_t size);
