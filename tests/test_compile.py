@@ -150,6 +150,12 @@ def test_whole_refuses_what_no_program_can_hold():
         f(torch.ones(2, device="tpu"))
 
 
+def test_whole_says_that_an_operator_has_no_kernel():
+    f = torch.compile(lambda x: torch.linalg.svdvals(x) + 1, backend="tpu", options={"whole": True})
+    with pytest.raises(RuntimeError, match="svd cannot be part of a program .it has no kernel"):
+        f(torch.ones(3, 2, device="tpu"))
+
+
 # --- in-place effects and views ---------------------------------------------------------
 
 

@@ -114,6 +114,7 @@ class ProgramStep:
             _C.current_device(),
         )
         values = list(values)
+        fallbacks = _C.counters()["fallbacks"]
         _C.capture_begin(device)
         try:
             with _plain_calls():
@@ -122,7 +123,10 @@ class ProgramStep:
                     try:
                         values[entry.index] = self.tape.execute(entry, values)
                     except Exception as error:
-                        raise _RefusedError(entry, str(error)) from error
+                        reason = str(error)
+                        if _C.counters()["fallbacks"] != fallbacks:
+                            reason = "it has no kernel on device tpu and runs on the CPU"
+                        raise _RefusedError(entry, reason) from error
                 results = _Results(stand_ins, inputs)
                 outputs = [results.describe(_tape.fill(o, values)) for o in self.outputs]
         except BaseException:

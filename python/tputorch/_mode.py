@@ -34,7 +34,10 @@ class set_eager_mode:  # noqa: N801 (a function and a context manager in one)
 
     def __init__(self, mode: EagerMode):
         if not isinstance(mode, EagerMode):
-            raise TypeError(f"mode must be a torch.tpu.EagerMode, got {mode!r}")
+            raise TypeError(
+                f"mode must be a torch.tpu.EagerMode ({', '.join(m.name for m in EagerMode)}), "
+                f"got {mode!r}"
+            )
         self._previous = eager_mode()
         _C.set_eager_mode(mode.value)
 

@@ -412,7 +412,10 @@ def precision(value: Precision):
     ``torch.set_float32_matmul_precision`` ("medium", "high", "highest") changes it for good.
     """
     if not isinstance(value, Precision):
-        raise TypeError(f"expected a torch.tpu.Precision, got {value!r}")
+        raise TypeError(
+            f"expected a torch.tpu.Precision ({', '.join(p.name for p in Precision)}), "
+            f"got {value!r}"
+        )
     before = _C.precision()
     _C.set_precision(value.value)
     try:
