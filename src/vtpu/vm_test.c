@@ -636,6 +636,21 @@ static void test_spread_operands_give_the_same_bits(void) {
   CHECK(!vtpu_vm_chain_spread(VTPU_CHAIN_MUL_ADD, TPT_F32, VTPU_OPERAND_A));
 }
 
+// Masks of attention are full of -infinity, and what underflows is as exact as the rest.
+static void test_exp_of_what_vanishes(void) {
+  static const float in[10] = {-INFINITY, -1e30f, -104, -103.98f, -103.96f, -100, -88, -87, NAN, 0};
+  float out[10];
+  for (int level = 0; level <= vtpu_simd_level(); level++) {
+    levels[level]->op[TPT_HLO_EXP][TPT_F32](out, in, NULL, NULL, 10);
+    for (int i = 0; i < 8; i++) {
+      double want = exp((double)in[i]);
+      CHECK(fabs((double)out[i] - want) <= ldexp(1, -149) + 2e-7 * want);
+    }
+    CHECK(out[0] == 0 && !signbit(out[0]) && out[3] == 0 && out[4] > 0);
+    CHECK(isnan(out[8]) && out[9] == 1);
+  }
+}
+
 static void test_sums_of_many_floats_are_accurate(void) {
   const vtpu_vm_reduce_t* sum = vtpu_vm_reduce(TPT_HLO_ADD, TPT_F32);
   static float x[64 * LANES];
@@ -752,6 +767,7 @@ int main(void) {
   RUN(test_float_ops_round_once);
   RUN(test_chains_round_twice);
   RUN(test_levels_agree);
+  RUN(test_exp_of_what_vanishes);
   RUN(test_spread_operands_give_the_same_bits);
   RUN(test_sums_of_many_floats_are_accurate);
   RUN(test_f32_powers_are_accurate);
