@@ -40,6 +40,8 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack, const char* why) {
   tpt_status_release(tpt_runtime_get_option("fallback", mode, sizeof(mode)));
   TORCH_CHECK_NOT_IMPLEMENTED(strcmp(mode, "error") != 0, name, " has no kernel on device tpu", why,
                               ", and TPUTORCH_OPTIONS=\"fallback=error\" forbids the CPU");
+  at::native::cpu_fallback(
+      op, stack);  // what the CPU refuses is the caller's error, not a missing kernel
   bool first;
   {
     std::lock_guard<std::mutex> lock(fallbacks().mutex);
@@ -50,7 +52,6 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack, const char* why) {
     TORCH_WARN(name, " has no kernel on device tpu", why,
                " and runs on the CPU (right, but slow). This is said once per op; "
                "torch.tpu.counters() counts them.");
-  at::native::cpu_fallback(op, stack);
 }
 
 void fallback(const c10::OperatorHandle& op, Stack* stack) {

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 import torch
@@ -73,3 +74,16 @@ def test_what_the_user_is_told(mode, wanted):
     )
     assert out.returncode == 0, out.stderr
     assert out.stdout.splitlines() == [*wanted, "[2.0, 2.0, 2.0]"]
+
+
+def test_what_the_cpu_refuses_too_is_no_missing_kernel():
+    before = torch.tpu.counters()["fallbacks"]
+    x = torch.ones(4, 5, device="tpu")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError, match="same dtype|expected m1 and m2|dtype"):
+            torch.nn.Linear(5, 3).to("tpu")(x.double())
+        with pytest.raises(RuntimeError, match="dtype|same"):
+            x.double() @ x.t()
+    assert [w for w in seen if "has no kernel" in str(w.message)] == []
+    assert torch.tpu.counters()["fallbacks"] == before

@@ -202,6 +202,7 @@ static inline bool call_begin(call_t* c, const char* name, const char* text) {
                            .default_dtype = TPT_F32,
                            .precision = TPT_PRECISION_HIGHEST,
                            .arena = &c->arena,
+                           .rng_taken = TPT_VALUE_NONE,
                            .args = c->args};
   if (!c->lower.op) {
     fprintf(stderr, "no row is named %s\n", name);
