@@ -47,7 +47,7 @@ print("done")
 """
 
 
-@pytest.mark.parametrize(("up", "rounds"), [("145", 0), ("146", 20)])
+@pytest.mark.parametrize(("up", "rounds"), [("145", 0), ("146", 50)])
 def test_up_145_146_workers_and_pinning_threads_end(up, rounds):
     program = LOADERS.replace("ROUNDS", str(rounds))
     child = [sys.executable, "-W", "ignore", "-c", program]
