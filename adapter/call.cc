@@ -40,8 +40,13 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack, const char* why) {
   tpt_status_release(tpt_runtime_get_option("fallback", mode, sizeof(mode)));
   TORCH_CHECK_NOT_IMPLEMENTED(strcmp(mode, "error") != 0, name, " has no kernel on device tpu", why,
                               ", and TPUTORCH_OPTIONS=\"fallback=error\" forbids the CPU");
-  at::native::cpu_fallback(
-      op, stack);  // what the CPU refuses is the caller's error, not a missing kernel
+  try {  // first: what the CPU refuses is the caller's error, not a missing kernel
+    at::native::cpu_fallback(op, stack);
+  } catch (const c10::Error&) {
+    TORCH_CHECK_NOT_IMPLEMENTED(!tpt_capture_is_active(), name, " has no kernel on device tpu", why,
+                                " and runs on the CPU, which a recorded program cannot");
+    throw;
+  }
   bool first;
   {
     std::lock_guard<std::mutex> lock(fallbacks().mutex);

@@ -36,6 +36,7 @@ WAITS = {
 def test_ctrl_c_ends_a_wait(wait):
     status, out, errors = run(f"""
         import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's jobs may ignore it
         x = torch.randn(1500, 1500, device="tpu")
         torch.tpu.synchronize()
         steps = 1
