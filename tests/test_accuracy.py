@@ -21,7 +21,7 @@ def arguments():
     bits = torch.arange(0, 2**31, 2**12 - 37, dtype=torch.int64).to(torch.int32)
     x = bits.view(torch.float32)
     x = x[torch.isfinite(x)]
-    return torch.cat([x, -x, torch.linspace(-12, 12, 200001)])
+    return torch.cat([x, -x, torch.linspace(-12, 12, 400001)])
 
 
 @pytest.mark.parametrize("function", ULPS, ids=lambda f: f.__name__)

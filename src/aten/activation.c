@@ -12,9 +12,6 @@ static tpt_v zero_like(tpt_graph_t* g, tpt_v x) {
 static tpt_v one_like(tpt_graph_t* g, tpt_v x) {
   return tpt_like(g, x, 1.0);
 }
-static tpt_v one_minus(tpt_graph_t* g, tpt_v x) {
-  return tpt_sub(g, one_like(g, x), x);
-}
 
 tpt_v formula_relu(tpt_graph_t* g, const tpt_v* x) {
   return tpt_max(g, x[0], zero_like(g, x[0]));
@@ -68,7 +65,7 @@ static tpt_v gelu_tanh_backward(tpt_graph_t* g, const tpt_v* x) {
   tpt_v t = gelu_tanh_inner(g, x[1]);
   tpt_v square = tpt_mul(g, x[1], x[1]);
   tpt_v inner = tpt_add_f64(g, tpt_mul_f64(g, square, 3 * kGeluKappa * kGeluBeta), kGeluBeta);
-  tpt_v sloped = tpt_mul(g, one_minus(g, tpt_mul(g, t, t)), inner);
+  tpt_v sloped = tpt_mul(g, tpt_one_minus(g, tpt_mul(g, t, t)), inner);
   sloped = tpt_mul(g, tpt_mul_f64(g, x[1], 0.5), sloped);
   tpt_v level = tpt_mul_f64(g, tpt_add_f64(g, t, 1.0), 0.5);
   return tpt_mul(g, x[0], tpt_add(g, level, sloped));
@@ -97,17 +94,17 @@ tpt_v formula_silu(tpt_graph_t* g, const tpt_v* x) {
 
 tpt_v formula_silu_backward(tpt_graph_t* g, const tpt_v* x) {
   tpt_v s = tpt_logistic(g, x[1]);
-  tpt_v slope = tpt_add_f64(g, tpt_mul(g, x[1], one_minus(g, s)), 1.0);
+  tpt_v slope = tpt_add_f64(g, tpt_mul(g, x[1], tpt_one_minus(g, s)), 1.0);
   return tpt_mul(g, x[0], tpt_mul(g, s, slope));
 }
 
 // grad, output
 tpt_v formula_sigmoid_backward(tpt_graph_t* g, const tpt_v* x) {
-  return tpt_mul(g, x[0], tpt_mul(g, one_minus(g, x[1]), x[1]));
+  return tpt_mul(g, x[0], tpt_mul(g, tpt_one_minus(g, x[1]), x[1]));
 }
 
 tpt_v formula_tanh_backward(tpt_graph_t* g, const tpt_v* x) {
-  return tpt_mul(g, x[0], one_minus(g, tpt_mul(g, x[1], x[1])));
+  return tpt_mul(g, x[0], tpt_one_minus(g, tpt_mul(g, x[1], x[1])));
 }
 
 static tpt_v tanh_of_softplus(tpt_graph_t* g, tpt_v x) {
@@ -120,7 +117,7 @@ tpt_v formula_mish(tpt_graph_t* g, const tpt_v* x) {
 
 tpt_v formula_mish_backward(tpt_graph_t* g, const tpt_v* x) {
   tpt_v t = tanh_of_softplus(g, x[1]);
-  tpt_v slope = tpt_mul(g, tpt_logistic(g, x[1]), one_minus(g, tpt_mul(g, t, t)));
+  tpt_v slope = tpt_mul(g, tpt_logistic(g, x[1]), tpt_one_minus(g, tpt_mul(g, t, t)));
   return tpt_mul(g, x[0], tpt_add(g, t, tpt_mul(g, x[1], slope)));
 }
 
@@ -304,8 +301,8 @@ static tpt_v logit_backward(tpt_graph_t* g, const tpt_v* x) {
 
 // grad, x, eps
 static tpt_v logit_backward_eps(tpt_graph_t* g, const tpt_v* x) {
-  tpt_v high = one_minus(g, x[2]);
-  tpt_v y = tpt_div(g, x[0], tpt_mul(g, x[1], one_minus(g, x[1])));
+  tpt_v high = tpt_one_minus(g, x[2]);
+  tpt_v y = tpt_div(g, x[0], tpt_mul(g, x[1], tpt_one_minus(g, x[1])));
   tpt_v is_outside = tpt_or(g, tpt_lt(g, x[1], x[2]), tpt_gt(g, x[1], high));
   return tpt_select(g, is_outside, zero_like(g, y), y);
 }
@@ -354,7 +351,7 @@ tpt_status_t lower_glu_backward(tpt_lower_t* l) {
   tpt_v s = tpt_logistic(g, h.gate);
   tpt_v parts[2];
   parts[0] = tpt_mul(g, grad, s);
-  parts[1] = tpt_mul(g, tpt_mul(g, one_minus(g, s), parts[0]), h.value);
+  parts[1] = tpt_mul(g, tpt_mul(g, tpt_one_minus(g, s), parts[0]), h.value);
   tpt_v y = tpt_hlo_concatenate(g, parts, 2, h.dim);
   return tpt_lower_result(l, tpt_hlo_convert(g, y, h.dtype));
 }

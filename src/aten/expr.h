@@ -110,4 +110,15 @@ TPT_MUST_USE tpt_status_t tpt_lower_formula(tpt_lower_t* l, tpt_formula_t formul
 // UNIMPLEMENTED: the row leaves this dtype to the CPU (which has PyTorch's own error text).
 TPT_MUST_USE tpt_status_t tpt_refuse_dtype(const tpt_lower_t* l, tpt_dtype_t dtype);
 
+// 1 - x, and the slopes of logistic and tanh by their values.
+static inline tpt_v tpt_one_minus(tpt_graph_t* g, tpt_v x) {
+  return tpt_sub(g, tpt_like(g, x, 1), x);
+}
+static inline tpt_v tpt_logistic_slope(tpt_graph_t* g, tpt_v y) {
+  return tpt_mul(g, tpt_one_minus(g, y), y);
+}
+static inline tpt_v tpt_tanh_slope(tpt_graph_t* g, tpt_v y) {
+  return tpt_one_minus(g, tpt_mul(g, y, y));
+}
+
 #endif  // TPUTORCH_ATEN_EXPR_H_

@@ -52,17 +52,6 @@ static tpt_status_t give(tpt_lower_t* l, const cell_t* c, tpt_v x) {
   return tpt_lower_result(l, tpt_hlo_convert(l->graph, x, c->dtype));
 }
 
-static tpt_v one_minus(tpt_graph_t* g, tpt_v x) {
-  return tpt_sub(g, tpt_like(g, x, 1), x);
-}
-// Slopes of logistic and tanh by their values.
-static tpt_v logistic_slope(tpt_graph_t* g, tpt_v y) {
-  return tpt_mul(g, one_minus(g, y), y);
-}
-static tpt_v tanh_slope(tpt_graph_t* g, tpt_v y) {
-  return one_minus(g, tpt_mul(g, y, y));
-}
-
 // Sum over the batch.
 static tpt_v batch_sum(tpt_graph_t* g, tpt_v x) {
   return tpt_reduce_sum(g, x, (int64_t[]){0}, 1);
@@ -117,12 +106,12 @@ tpt_status_t lower_lstm_cell_backward(tpt_lower_t* l) {
   for (int k = 0; k < 4; k++)
     act[k] = part(g, &c, workspace, k);
   tpt_v shown = tpt_tanh(g, cy);
-  tpt_v through = tpt_mul(g, tpt_mul(g, grad_hy, act[3]), tanh_slope(g, shown));
+  tpt_v through = tpt_mul(g, tpt_mul(g, grad_hy, act[3]), tpt_tanh_slope(g, shown));
   tpt_v state = tpt_add(g, through, grad_cy);
-  grad[0] = tpt_mul(g, tpt_mul(g, state, act[2]), logistic_slope(g, act[0]));
-  grad[1] = tpt_mul(g, tpt_mul(g, state, cx), logistic_slope(g, act[1]));
-  grad[2] = tpt_mul(g, tpt_mul(g, state, act[0]), tanh_slope(g, act[2]));
-  grad[3] = tpt_mul(g, tpt_mul(g, grad_hy, shown), logistic_slope(g, act[3]));
+  grad[0] = tpt_mul(g, tpt_mul(g, state, act[2]), tpt_logistic_slope(g, act[0]));
+  grad[1] = tpt_mul(g, tpt_mul(g, state, cx), tpt_logistic_slope(g, act[1]));
+  grad[2] = tpt_mul(g, tpt_mul(g, state, act[0]), tpt_tanh_slope(g, act[2]));
+  grad[3] = tpt_mul(g, tpt_mul(g, grad_hy, shown), tpt_logistic_slope(g, act[3]));
   tpt_v gates = tpt_hlo_concatenate(g, grad, 4, 1);
   TPT_TRY(give(l, &c, gates));
   TPT_TRY(give(l, &c, tpt_mul(g, state, act[1])));
@@ -163,11 +152,11 @@ tpt_status_t lower_gru_cell_backward(tpt_lower_t* l) {
   for (int k = 0; k < 5; k++)
     kept[k] = part(g, &c, workspace, k);
   tpt_v reset = kept[0], update = kept[1], fresh = kept[2], hx = kept[3], recalled = kept[4];
-  tpt_v through = tpt_mul(g, grad_hy, one_minus(g, update));
-  tpt_v grad_new = tpt_mul(g, through, tanh_slope(g, fresh));
+  tpt_v through = tpt_mul(g, grad_hy, tpt_one_minus(g, update));
+  tpt_v grad_new = tpt_mul(g, through, tpt_tanh_slope(g, fresh));
   tpt_v grad_update =
-      tpt_mul(g, tpt_mul(g, grad_hy, tpt_sub(g, hx, fresh)), logistic_slope(g, update));
-  tpt_v grad_reset = tpt_mul(g, tpt_mul(g, grad_new, recalled), logistic_slope(g, reset));
+      tpt_mul(g, tpt_mul(g, grad_hy, tpt_sub(g, hx, fresh)), tpt_logistic_slope(g, update));
+  tpt_v grad_reset = tpt_mul(g, tpt_mul(g, grad_new, recalled), tpt_logistic_slope(g, reset));
   tpt_v parts[3] = {grad_reset, grad_update, grad_new};
   tpt_v input = tpt_hlo_concatenate(g, parts, 3, 1);
   parts[2] = tpt_mul(g, grad_new, reset);

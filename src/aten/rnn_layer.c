@@ -21,10 +21,8 @@ typedef struct layer {
 
 static tpt_status_t check_sizes(const layer_t* c, int arg, int rank, const int64_t* dims) {
   const tpt_type_t* type = tpt_graph_type(c->g, tpt_lower_value(c->l, arg));
-  bool is_same = type->rank == rank && type->dtype == c->dtype;
-  for (int d = 0; is_same && d < rank; d++)
-    is_same = type->dims[d] == dims[d];
-  if (is_same) return NULL;
+  tpt_type_t want = tpt_type_make(c->dtype, rank, dims);
+  if (tpt_type_equal(type, &want)) return NULL;
   tpt_str_t text;
   tpt_str_init(&text);
   for (int d = 0; d < rank; d++)
@@ -65,21 +63,24 @@ static tpt_status_t read_layer(tpt_lower_t* l, bool is_reversed, int64_t mode, l
 
 // --- pieces ----------------------------------------------------------------------------------------------
 
-// Contracts the last dimension of x with dimension `dim` of a matrix; the result in the compute type.
-static tpt_v apply(const layer_t* c, tpt_v x, tpt_v matrix, int dim) {
-  int last = tpt_graph_type(c->g, x)->rank - 1;
-  tpt_dot_t dot = {.contract_count = 1, .lhs_contract = {last}, .rhs_contract = {dim}};
+// In the compute type.
+static tpt_v product(const layer_t* c, tpt_v x, tpt_v y, tpt_dot_t dot) {
   dot.precision = c->dtype == TPT_F32 ? c->l->precision : TPT_PRECISION_DEFAULT;
   dot.result = c->compute;
-  return tpt_hlo_dot_general(c->g, x, matrix, &dot);
+  return tpt_hlo_dot_general(c->g, x, y, &dot);
+}
+
+// Contracts the last dimension of x with dimension `dim` of a matrix.
+static tpt_v apply(const layer_t* c, tpt_v x, tpt_v matrix, int dim) {
+  int last = tpt_graph_type(c->g, x)->rank - 1;
+  return product(c, x, matrix,
+                 (tpt_dot_t){.contract_count = 1, .lhs_contract = {last}, .rhs_contract = {dim}});
 }
 
 // [a, b] of x [time, batch, a] and y [time, batch, b], summed over time and batch.
 static tpt_v outer(const layer_t* c, tpt_v x, tpt_v y) {
-  tpt_dot_t dot = {.contract_count = 2, .lhs_contract = {0, 1}, .rhs_contract = {0, 1}};
-  dot.precision = c->dtype == TPT_F32 ? c->l->precision : TPT_PRECISION_DEFAULT;
-  dot.result = c->compute;
-  return tpt_hlo_dot_general(c->g, x, y, &dot);
+  return product(c, x, y,
+                 (tpt_dot_t){.contract_count = 2, .lhs_contract = {0, 1}, .rhs_contract = {0, 1}});
 }
 
 static tpt_v with_bias(const layer_t* c, tpt_v gates, int arg) {
@@ -234,10 +235,6 @@ static tpt_v grad_or_zero(const layer_t* c, int arg) {
   return tpt_fill(c->g, c->compute, 2, (int64_t[]){c->batch, c->hidden}, 0);
 }
 
-static tpt_v one_minus(tpt_graph_t* g, tpt_v x) {
-  return tpt_sub(g, tpt_like(g, x, 1), x);
-}
-
 // Of all steps: the gates again, then the cells, then how everything changes with them.
 static void find_slopes(const layer_t* c, tpt_v hidden, bool has_biases, slopes_t* out) {
   tpt_graph_t* g = c->g;
@@ -249,13 +246,12 @@ static void find_slopes(const layer_t* c, tpt_v hidden, bool has_biases, slopes_
   loop(c, c->is_reversed, step_cells, given, state, 2);
   tpt_v shown = tpt_tanh(g, state[1]), slope[4];
   for (int k = 0; k < 4; k++)
-    slope[k] = k == 2 ? one_minus(g, tpt_mul(g, act[k], act[k]))
-                      : tpt_mul(g, act[k], one_minus(g, act[k]));
+    slope[k] = k == 2 ? tpt_tanh_slope(g, act[k]) : tpt_logistic_slope(g, act[k]);
   out->gates[0] = tpt_mul(g, act[2], slope[0]);
   out->gates[1] = tpt_mul(g, before(c, state[1], cx), slope[1]);
   out->gates[2] = tpt_mul(g, act[0], slope[2]);
   out->gates[3] = tpt_mul(g, shown, slope[3]);
-  out->cell = tpt_mul(g, act[3], one_minus(g, tpt_mul(g, shown, shown)));
+  out->cell = tpt_mul(g, act[3], tpt_tanh_slope(g, shown));
   out->forget = act[1];
 }
 

@@ -41,11 +41,15 @@ static void check_job(job_t* job) {
   CHECK_EQ(job->clash, 0);
 }
 
-static void run_job(job_t* job, tpt_pool_t* pool, int64_t count, int64_t grain) {
+static void job_reset(job_t* job, int64_t count, int64_t grain, int thread_count) {
   memset(job, 0, sizeof(*job));
   job->count = count;
   job->grain = grain;
-  job->thread_count = tpt_pool_thread_count(pool);
+  job->thread_count = thread_count;
+}
+
+static void run_job(job_t* job, tpt_pool_t* pool, int64_t count, int64_t grain) {
+  job_reset(job, count, grain, tpt_pool_thread_count(pool));
   tpt_pool_for(pool, count, grain, mark, job);
 }
 
@@ -123,17 +127,11 @@ static void start_other(void* arg, int64_t begin, int64_t end, int thread) {
 static void test_for_if_free_does_not_wait_for_a_loop(void) {
   tpt_pool_t* pool = NULL;
   CHECK_OK(tpt_pool_create(THREADS, &pool));
-  memset(&inner, 0, sizeof(inner));
-  inner.count = 50;
-  inner.grain = 1;
-  inner.thread_count = THREADS;
+  job_reset(&inner, 50, 1, THREADS);
   run_if_free(pool);
   check_job(&inner);
   CHECK(inner.call_count > 1);
-  memset(&inner, 0, sizeof(inner));
-  inner.count = 50;
-  inner.grain = 1;
-  inner.thread_count = THREADS;
+  job_reset(&inner, 50, 1, THREADS);
   tpt_pool_for(pool, 2, 1, start_other, pool);
   check_job(&inner);
   CHECK_EQ(inner.call_count, 1);
@@ -143,10 +141,7 @@ static void test_for_if_free_does_not_wait_for_a_loop(void) {
 static void test_nested_loop_runs_inline(void) {
   tpt_pool_t* pool = NULL;
   CHECK_OK(tpt_pool_create(THREADS, &pool));
-  memset(&inner, 0, sizeof(inner));
-  inner.count = 50;
-  inner.grain = 1;
-  inner.thread_count = THREADS;
+  job_reset(&inner, 50, 1, THREADS);
   tpt_pool_for(pool, 16, 1, nest, pool);
   CHECK_EQ(inner.call_count, 16);
   CHECK_EQ(inner.whole_count, 16);
